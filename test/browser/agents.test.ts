@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { createFixture } from '../conformance/conformance.fixture.ts'
-import { asking, mailTool, trustOf } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { ledgerOf, output, useBrowser } from './browser.ts'
+import { asking, mailTool, getTrust } from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
+import { readLedger, output, useBrowser } from './browser.ts'
 import { playWeeks, sceneDraw, sceneSettings, weeksBefore } from './scene-weeks.ts'
 import { sceneClock } from './scene.ts'
 
@@ -213,8 +213,8 @@ test('C3 T16 setting trust needs a reason and shows the consequence first', asyn
   await page.getByRole('list', { name: 'Legend' }).getByText('Set manually').waitFor()
   await rowOf(page, 'crm.deals').getByText('0.85', { exact: true }).waitFor()
   await detailOf(page).getByText('a person vouched for it; one in two is checked').first().waitFor()
-  expect(await trustOf(app)).toBe(0.85)
-  expect((await ledgerOf(app, '&type=trust.set')).entries).toHaveLength(1)
+  expect(await getTrust(app)).toBe(0.85)
+  expect((await readLedger(app, '&type=trust.set')).entries).toHaveLength(1)
 
   await page.getByRole('button', { name: 'Set trust' }).click()
   await dialog.getByLabel('Trust, from 0 to 1').fill('7')
@@ -254,7 +254,7 @@ test('C3 T16 forgiving needs a reason and clears the debt', async () => {
   await page.getByText('Forgave sales-agent in crm.deals.').waitFor()
   await normal.getByText('0 of 25').waitFor()
   await page.getByRole('list', { name: 'Legend' }).getByText('Forgiven', { exact: true }).waitFor()
-  expect((await ledgerOf(app, '&type=trust.forgiven')).entries).toHaveLength(1)
+  expect((await readLedger(app, '&type=trust.forgiven')).entries).toHaveLength(1)
 })
 
 test('C3 the agent page halts, resumes, rotates the token and links to the activity', async () => {
@@ -320,7 +320,7 @@ test('C3 C10 a decision made elsewhere appears within 1 s', async () => {
   }).observe(document.body, { subtree: true, childList: true, characterData: true })`)
   await output(app, 'cowork_approve', { proposal_id: id })
   await detailOf(page).getByText('Trust 0.74.').waitFor()
-  const made = (await ledgerOf(app, '&type=approval.approved')).entries.at(-1)
+  const made = (await readLedger(app, '&type=approval.approved')).entries.at(-1)
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
   await rowOf(page, 'crm.deals').getByText('0.74', { exact: true }).waitFor()
 })
@@ -330,7 +330,7 @@ test('C11 the agents screen passes axe in light and dark and fits a phone', asyn
   const page = await visit(app, '/agents')
   const faults: string[] = []
   const check = async (name: string) => {
-    faults.push(...(await faultsOf(page, name, [1600, 1024, 375])))
+    faults.push(...(await findAxeIssues(page, name, [1600, 1024, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
     await page.setViewportSize({ width: 1600, height: 800 })

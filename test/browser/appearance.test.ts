@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { faultsOf } from './axe.ts'
-import { isLive, ledgerOf, output, rowOf, useBrowser } from './browser.ts'
+import { findAxeIssues } from './axe.ts'
+import { isLive, readLedger, output, findEntryRow, useBrowser } from './browser.ts'
 import { playScene, sceneClock } from './scene.ts'
 
 const { start, newContext, visit } = useBrowser()
@@ -18,9 +18,9 @@ type Places = Record<string, (page: Page, app: TestApp) => Promise<unknown>>
 
 /** Opens each screen and waits for its content. */
 const screens: Places = {
-  audit: (page) => rowOf(page, 'Executed publish').waitFor(),
+  audit: (page) => findEntryRow(page, 'Executed publish').waitFor(),
   'an entry': async (page, app) => {
-    const [entry] = (await ledgerOf(app, '&proposal=offer-20817')).entries
+    const [entry] = (await readLedger(app, '&proposal=offer-20817')).entries
     await page.goto(`${app.url}/audit/${entry?.seq}`)
     await page.getByText('Verified in this browser.').waitFor()
   },
@@ -84,7 +84,9 @@ test('C11 every screen passes axe in light and dark and fits a phone', async () 
   for (const [name, go] of Object.entries({ ...screens, ...layers })) {
     await page.setViewportSize({ width: 1600, height: 800 })
     await go(page, app)
-    faults.push(...(await faultsOf(page, name, name in screens ? [1600, 1024, 375] : [1600, 375])))
+    faults.push(
+      ...(await findAxeIssues(page, name, name in screens ? [1600, 1024, 375] : [1600, 375])),
+    )
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
   }
@@ -95,11 +97,11 @@ test('C11 on a phone reading, going back, navigation and halt work', async () =>
   const app = await startScene()
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, '/audit', { context })
-  await rowOf(page, 'Executed open_pull_request').tap()
+  await findEntryRow(page, 'Executed open_pull_request').tap()
   await page.getByText('Verified in this browser.').waitFor()
   expect(await page.getByRole('list', { name: 'Entries, newest first' }).isVisible()).toBe(false)
   await page.getByRole('link', { name: 'Back to the list' }).tap()
-  await rowOf(page, 'Executed open_pull_request').waitFor()
+  await findEntryRow(page, 'Executed open_pull_request').waitFor()
   await page.getByRole('link', { name: 'Settings' }).tap()
   const sections = page.getByRole('navigation', { name: 'Settings' })
   await sections.getByRole('link', { name: 'Agents' }).tap()

@@ -41,26 +41,26 @@ export type Found = {
   readonly effect: { readonly approve: { from: number; to: number } | null }
 }
 
-export async function approvalOf(app: TestApp, id: string): Promise<Found> {
+export async function getApproval(app: TestApp, id: string): Promise<Found> {
   const reply = await fetch(`${app.url}/api/approvals/${id}`, {
     headers: { authorization: `Bearer ${app.owner}` },
   })
   return (await reply.json()) as Found
 }
 
-export const statusOf = async (app: TestApp, id: string): Promise<string> =>
-  (await approvalOf(app, id)).status
+export const getStatus = async (app: TestApp, id: string): Promise<string> =>
+  (await getApproval(app, id)).status
 
-export const trustOf = async (app: TestApp, id = 'sales-agent', domain = 'crm.deals') =>
+export const getTrust = async (app: TestApp, id = 'sales-agent', domain = 'crm.deals') =>
   (await output<{ trust_level: number }>(app, 'cowork_check_trust', { agent_id: id, domain }))
     .trust_level
 
-export const waitingIn = (page: Page): Locator =>
+export const findPendingList = (page: Page): Locator =>
   page.getByRole('list', { name: 'Pending, newest first' })
 
 /** Returns the inbox row with this text. */
-export const askOf = (page: Page, text: string | RegExp): Locator =>
-  waitingIn(page).getByRole('link').filter({ hasText: text })
+export const findInboxRow = (page: Page, text: string | RegExp): Locator =>
+  findPendingList(page).getByRole('link').filter({ hasText: text })
 
 /** Returns the open item after it has loaded. */
 export async function opened(page: Page): Promise<Locator> {

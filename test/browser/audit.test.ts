@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { connectAgent } from './agent.ts'
-import { ledgerOf, output, rowOf, seqsOf, useBrowser } from './browser.ts'
+import { readLedger, output, findEntryRow, listSeqs, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
@@ -17,7 +17,7 @@ const log = (app: TestApp, action: string, more: Record<string, unknown> = {}) =
     ...more,
   })
 
-const seqOf = async (app: TestApp, query: string) => (await ledgerOf(app, query)).entries[0]?.seq
+const seqOf = async (app: TestApp, query: string) => (await readLedger(app, query)).entries[0]?.seq
 
 async function entry(page: Page, app: TestApp, seq: number | undefined) {
   await page.goto(`${app.url}/audit/${seq}`)
@@ -29,13 +29,13 @@ test('C1 C8 filters are in the URL, survive a reload and apply to the export', a
   for (const action of ['update_deal', 'close_deal', 'send_offer']) await log(app, action)
   await output(app, 'cowork_halt')
   const page = await visit(app)
-  await rowOf(page, 'Executed close_deal').waitFor()
+  await findEntryRow(page, 'Executed close_deal').waitFor()
 
   await page.getByRole('link', { name: 'Actions', exact: true }).click()
-  await rowOf(page, 'Halted all agents').waitFor({ state: 'detached' })
+  await findEntryRow(page, 'Halted all agents').waitFor({ state: 'detached' })
   await page.getByRole('searchbox', { name: 'Find in entries' }).fill('offer')
   await page.keyboard.press('Enter')
-  await rowOf(page, 'Executed close_deal').waitFor({ state: 'detached' })
+  await findEntryRow(page, 'Executed close_deal').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Filters' }).click()
   await page.getByLabel('Actor').fill('owner')
   await page.getByLabel('Domain').fill('crm.deals')
@@ -46,15 +46,15 @@ test('C1 C8 filters are in the URL, survive a reload and apply to the export', a
 
   const sent = await seqOf(app, '&type=action.logged&q=offer')
   await page.reload()
-  await rowOf(page, 'Executed send_offer').waitFor()
-  expect(await seqsOf(page)).toEqual([sent])
+  await findEntryRow(page, 'Executed send_offer').waitFor()
+  expect(await listSeqs(page)).toEqual([sent])
   expect(inAddress()).toEqual(wanted)
 
   // New entries are filtered too.
   await log(app, 'close_deal')
   await log(app, 'second_offer')
-  await rowOf(page, 'Executed second_offer').waitFor()
-  expect(await seqsOf(page)).toHaveLength(2)
+  await findEntryRow(page, 'Executed second_offer').waitFor()
+  expect(await listSeqs(page)).toHaveLength(2)
 
   for (const [format, item] of [
     ['jsonl', /^JSONL/],
@@ -72,9 +72,9 @@ test('C1 C8 filters are in the URL, survive a reload and apply to the export', a
   }
 
   await page.getByRole('link', { name: 'Remove filter text offer' }).click()
-  await rowOf(page, 'Executed update_deal').waitFor()
+  await findEntryRow(page, 'Executed update_deal').waitFor()
   await page.goBack()
-  await rowOf(page, 'Executed update_deal').waitFor({ state: 'detached' })
+  await findEntryRow(page, 'Executed update_deal').waitFor({ state: 'detached' })
 })
 
 test('C8 L6 the browser verifies the proof of an entry and shows its chain', async () => {
@@ -82,7 +82,7 @@ test('C8 L6 the browser verifies the proof of an entry and shows its chain', asy
   await log(app, 'update_deal', { proposal_id: 'p-7' })
   await log(app, 'update_deal', { proposal_id: 'p-7', phase: 'verify' })
   const page = await visit(app)
-  await rowOf(page, 'Verified update_deal').click()
+  await findEntryRow(page, 'Verified update_deal').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
   await detail.getByText('Verified in this browser.').waitFor()
   await detail.getByText('Steps of this proposal').waitFor()
@@ -121,8 +121,8 @@ test('C8 L6 a forged proof or a modified entry fails verification', async () => 
       await route.fulfill({ response: answer, json: { ...proof, ...forged(proof) } })
     })
     const detail = await entry(page, app, seq)
-    const said = detail.getByText('Proof failed.').locator('..')
-    expect(await said.textContent(), `another ${what}`).toMatch(why)
+    const errorText = detail.getByText('Proof failed.').locator('..')
+    expect(await errorText.textContent(), `another ${what}`).toMatch(why)
     expect(await detail.getByText('Verified in this browser.').count()).toBe(0)
     await page.unroute('**/api/ledger/*/proof')
   }
@@ -171,9 +171,9 @@ test('C8 L10 the activity of an agent is found by its name, including refused ca
   await agent.call('cowork_halt', { scope: 'all' })
   await agent.close()
   const page = await visit(app, '/audit?actor=claude-code&outcome=refused')
-  await rowOf(page, 'Tried cowork_halt').click()
+  await findEntryRow(page, 'Tried cowork_halt').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
   await detail.getByText('Unverified').waitFor()
   await detail.getByText('Refused', { exact: true }).first().waitFor()
-  expect(await seqsOf(page)).toHaveLength(1)
+  expect(await listSeqs(page)).toHaveLength(1)
 })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 const serious = new Set(['serious', 'critical'])
 
 /** Runs axe in light and dark at these widths, without animations. */
-export async function faultsOf(
+export async function findAxeIssues(
   page: Page,
   name: string,
   widths: readonly number[],

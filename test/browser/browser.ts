@@ -99,7 +99,7 @@ export function useBrowser(args: readonly string[] = []) {
   async function visit(app: TestApp, path = '/audit', { context, isCaught }: Visit = {}) {
     const page = await (context ?? (await newContext())).newPage()
     if (isCaught) await page.route(nothing, () => {})
-    await page.goto(path.includes('#') ? path : linkTo(await linkOf(app), path))
+    await page.goto(path.includes('#') ? path : linkTo(await createSignInLink(app), path))
     await isLive(page)
     return page
   }
@@ -116,11 +116,11 @@ export function useBrowser(args: readonly string[] = []) {
       return start({ 'server.port': app.port }, { state: app.state })
     },
     /** Allows errors that the test provokes. */
-    allowFault: (...patterns: RegExp[]) => void allowed.push(...patterns),
+    allowError: (...patterns: RegExp[]) => void allowed.push(...patterns),
   }
 }
 
-export async function linkOf(app: TestApp): Promise<string> {
+export async function createSignInLink(app: TestApp): Promise<string> {
   return (await output<Link>(app, 'cowork_open_link')).link
 }
 
@@ -147,7 +147,7 @@ export type Row = {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-export async function ledgerOf(
+export async function readLedger(
   app: TestApp,
   query = '',
 ): Promise<{ size: number; entries: Row[] }> {
@@ -157,7 +157,7 @@ export async function ledgerOf(
   return (await reply.json()) as { size: number; entries: Row[] }
 }
 
-export async function metricsOf(app: TestApp): Promise<Map<string, number>> {
+export async function readMetrics(app: TestApp): Promise<Map<string, number>> {
   const reply = await fetch(`${app.url}/metrics`, {
     headers: { authorization: `Bearer ${app.owner}` },
   })
@@ -172,13 +172,13 @@ const rowsOf = (page: Page): Locator =>
   page.getByRole('list', { name: 'Entries, newest first' }).getByRole('link')
 
 /** Returns the numbers of the listed entries, from the top. */
-export const seqsOf = (page: Page): Promise<number[]> =>
+export const listSeqs = (page: Page): Promise<number[]> =>
   rowsOf(page).evaluateAll((rows) =>
     rows.map((row) => Number(/\d+(?=\?|$)/.exec(row.getAttribute('href') ?? '')?.[0])),
   )
 
 /** Returns the entry row with this text. */
-export const rowOf = (page: Page, text: string | RegExp): Locator =>
+export const findEntryRow = (page: Page, text: string | RegExp): Locator =>
   rowsOf(page).filter({ hasText: text })
 
 /** Adds a virtual authenticator that confirms every challenge. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { asking } from './approvals.ts'
-import { faultsOf } from './axe.ts'
+import { findAxeIssues } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
@@ -117,7 +117,7 @@ test('TR3 C5 the versions of a file are listed, compared and restored, after a q
   const diff = versions.getByRole('group', { name: 'What changed since' })
   await diff.getByText('three').waitFor()
   await diff.getByText('two').waitFor()
-  expect(await faultsOf(page, 'versions', [1280, 375])).toEqual([])
+  expect(await findAxeIssues(page, 'versions', [1280, 375])).toEqual([])
   await page.setViewportSize({ width: 1280, height: 800 })
   await versions.getByRole('button', { name: /^Restore/ }).click()
   const stored = join(app.workspace, path)

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { asking } from './approvals.ts'
-import { faultsOf } from './axe.ts'
+import { findAxeIssues } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
-const { start, visit, allowFault } = useBrowser()
+const { start, visit, allowError } = useBrowser()
 const newHome = useHomes()
 
 const listed = (page: Page) => page.getByRole('list', { name: 'Files and folders' })
@@ -17,7 +17,7 @@ const focusedRow = (page: Page) =>
   page.evaluate<string | null>('document.activeElement.getAttribute("data-row")')
 
 test('C10 C13 a file that somebody deleted is not shown as if it were there', async () => {
-  allowFault(/status of 404/)
+  allowError(/status of 404/)
   const app = await start()
   const agent = await asking(app, 'codex')
   await agent.call('create_file', { path: 'temp/a.md', content: 'soon gone' })
@@ -30,7 +30,7 @@ test('C10 C13 a file that somebody deleted is not shown as if it were there', as
 })
 
 test('C10 GR4 what a revoked grant opened is closed on the screen too, and a way on is named', async () => {
-  allowFault(/status of 403/)
+  allowError(/status of 403/)
   const home = newHome({ 'Work/plan.txt': 'plan of ours' })
   const app = await home.during(() => start())
   const { id } = await output<{ id: string }>(app, 'add_grant', {
@@ -117,7 +117,7 @@ test('GR10 a granted folder takes no dropped file, and does not say that it woul
 })
 
 test('TR1 where the name is taken, a file comes back under another', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await start()
   await output(app, 'create_file', { path: 'temp/a.md', content: 'old' })
   await output(app, 'delete_file', { path: 'temp/a.md' })
@@ -133,7 +133,7 @@ test('TR1 where the name is taken, a file comes back under another', async () =>
 })
 
 test('F4 C13 a file too large to be shown can still be thrown away', async () => {
-  allowFault(/status of/)
+  allowError(/status of/)
   const app = await start()
   const large = join(app.workspace, 'temp', 'large.bin')
   writeFileSync(large, Buffer.alloc(11 * 1024 * 1024))
@@ -202,7 +202,7 @@ test('C11 a folder with a long name, of one word or of many, makes no screen wid
     await page.setViewportSize({ width, height: 800 })
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
   }
-  expect(await faultsOf(page, 'long names', [375])).toEqual([])
+  expect(await findAxeIssues(page, 'long names', [375])).toEqual([])
 })
 
 test('C5 PV9 a granted folder that is gone is not called replaced', async () => {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { isLive, useBrowser } from './browser.ts'
 
-const { start, restart, visit, newContext, allowFault } = useBrowser()
+const { start, restart, visit, newContext, allowError } = useBrowser()
 
 const tabs = (page: Page) => page.getByRole('navigation', { name: 'Files' })
 const loaded = (page: Page) =>
@@ -17,7 +17,7 @@ const hasAll = async (page: Page) => {
 }
 
 test('C13 a screen that was not loaded yet says so in its place while the daemon is away, and comes with it', async () => {
-  allowFault(/ERR_/, /Cannot load this screen/)
+  allowError(/ERR_/, /Cannot load this screen/)
   const app = await start()
   const page = await visit(app, '/files')
   await page.getByRole('list', { name: 'Files and folders' }).waitFor()
@@ -42,7 +42,7 @@ test('C13 a screen that was not loaded yet says so in its place while the daemon
 })
 
 test('C13 a screen that did not come is loaded by “Try again”, in its place', async () => {
-  allowFault(/ERR_/, /Cannot load this screen/)
+  allowError(/ERR_/, /Cannot load this screen/)
   const app = await start()
   const context = await newContext()
   await context.route('**/TrashPage*', (route) => route.abort())
@@ -58,7 +58,7 @@ test('C13 a screen that did not come is loaded by “Try again”, in its place'
 })
 
 test('C13 N16 once the page rests all screens are loaded, but for who saves data', async () => {
-  allowFault(/ERR_/)
+  allowError(/ERR_/)
   const app = await start()
   const saving = await newContext()
   await saving.addInitScript({

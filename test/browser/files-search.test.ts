@@ -6,7 +6,7 @@ import { pdfOf } from '../documents.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
-const { start, visit, allowFault } = useBrowser()
+const { start, visit, allowError } = useBrowser()
 const newHome = useHomes()
 
 const found = (page: Page) => page.getByRole('list', { name: 'Found' }).getByRole('link')
@@ -51,7 +51,7 @@ test('C13 FT6 where nothing is found it says where, and leads further', async ()
 })
 
 test('FT6 what was not looked into is said, and why a query cannot be asked', async () => {
-  allowFault(/status of 4/)
+  allowError(/status of 4/)
   const app = await start()
   writeFileSync(join(app.workspace, 'Documents', 'offer.pdf'), pdfOf('licences'))
   const page = await visit(app, '/files?q=licences&by=content')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { faultsOf } from './axe.ts'
+import { findAxeIssues } from './axe.ts'
 import { useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
@@ -98,5 +98,5 @@ test('C11 everything in the map and its table is large enough to be pressed, and
     expect(links.length).toBeGreaterThan(1)
     for (const link of links) expect((await boxOf(link)).height).toBeGreaterThanOrEqual(24)
   }
-  expect(await faultsOf(page, 'sizes', [1440, 375])).toEqual([])
+  expect(await findAxeIssues(page, 'sizes', [1440, 375])).toEqual([])
 })

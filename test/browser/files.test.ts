@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { faultsOf } from './axe.ts'
+import { findAxeIssues } from './axe.ts'
 import { asking } from './approvals.ts'
-import { ledgerOf, output, useBrowser } from './browser.ts'
+import { readLedger, output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
-const { start, newContext, visit, allowFault } = useBrowser()
+const { start, newContext, visit, allowError } = useBrowser()
 const newHome = useHomes()
 
 const dot = Buffer.from(
@@ -95,7 +95,7 @@ test('C5 search finds names and contents, in the workspace and in what is grante
 })
 
 test('GR10 a file dropped on the page is copied into the folder that is open, beside one of its name', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await start()
   await make(app, 'Documents/notes/list.txt', 'one')
   const page = await visit(app, '/files?path=Documents/notes')
@@ -169,7 +169,7 @@ test('C5 GR4 grants are listed with their last use, and revoking one closes it f
   for (let use = 0; use < 20; use++) await read()
   await grants.getByText('used just now, 21 times').waitFor()
   // A busy agent does not make the screen ask for every use of it.
-  const asked = (await ledgerOf(app, '&type=call.done')).entries.filter(
+  const asked = (await readLedger(app, '&type=call.done')).entries.filter(
     ({ data }) => data?.['tool'] === 'list_grants',
   )
   expect(asked.length).toBeLessThan(8)
@@ -235,14 +235,14 @@ test('C11 axe finds nothing serious on the Files screens, and none is wider than
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(app.url + path)
     await page.getByText(there).first().waitFor()
-    faults.push(...(await faultsOf(page, path, [1280, 375])))
+    faults.push(...(await findAxeIssues(page, path, [1280, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${path} is ${width} px wide on a phone`)
   }
   await page.goto(`${app.url}/files/grants`)
   await page.getByRole('button', { name: 'Grant access' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Work' }).waitFor()
-  faults.push(...(await faultsOf(page, 'picking a folder', [1280, 375])))
+  faults.push(...(await findAxeIssues(page, 'picking a folder', [1280, 375])))
   expect(faults).toEqual([])
 })
 

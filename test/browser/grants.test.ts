@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { askOf, asking, opened, statusOf, waitingIn } from './approvals.ts'
-import { faultsOf } from './axe.ts'
+import { findInboxRow, asking, opened, getStatus, findPendingList } from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
@@ -72,7 +72,7 @@ test('C2 GR3 an access request shows the reason, the contents and every choice',
   const path = place.at('Work/laser/results.csv')
   await request(agent, path)
   const page = await visit(app, '/inbox')
-  await askOf(page, 'Read ~/Work/laser/results.csv').click()
+  await findInboxRow(page, 'Read ~/Work/laser/results.csv').click()
   const item = await opened(page)
   await item.getByRole('heading', { name: `AI wants to read files in: ${path}` }).waitFor()
   await item.getByText('the agent says').waitFor()
@@ -90,7 +90,7 @@ test('C2 GR3 an access request shows the reason, the contents and every choice',
   // No key or Enter triggers a wider choice.
   const focused = await page.evaluate<string>('document.activeElement.textContent')
   expect(focused).toContain('AI wants to read files in:')
-  expect(await faultsOf(page, 'a request for access', [1280, 375])).toEqual([])
+  expect(await findAxeIssues(page, 'a request for access', [1280, 375])).toEqual([])
 })
 
 test('C2 a folder request shows the contents and sensitive names', async () => {
@@ -123,7 +123,7 @@ test('GR3 the approve key grants the narrowest access', async () => {
   await opened(page)
   await page.getByRole('button', { name: /^Allow this file once A$/ }).waitFor()
   await page.keyboard.press('a')
-  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  await expect.poll(() => getStatus(app, id)).toBe('approved')
   expect(await grantsOf(app)).toMatchObject([
     { path, kind: 'file', permission: 'read', scope: 'session' },
   ])
@@ -150,7 +150,7 @@ test('GR3 each choice creates its grant', async () => {
       .getByRole('list', { name: 'Access options' })
       .getByText(label, { exact: true })
       .click()
-    await expect.poll(() => statusOf(app, id)).toBe('approved')
+    await expect.poll(() => getStatus(app, id)).toBe('approved')
     const grants = await grantsOf(app)
     expect(grants, label).toMatchObject([made])
     await output(app, 'revoke_grant', { grant_id: (grants[0] as unknown as { id: string }).id })
@@ -164,9 +164,9 @@ test('C2 GR3 a choice reports the other requests that it answers', async () => {
   await request(agent, place.at('Work/other.txt'))
   const { request_id: id } = await request(agent, place.at('Work/laser'), 'read-write')
   const page = await visit(app, '/inbox')
-  const waiting = waitingIn(page)
+  const waiting = findPendingList(page)
   await waiting.getByRole('button', { name: /4 similar: Read and write in .*\/laser/ }).waitFor()
-  await askOf(page, '~/Work/other.txt').waitFor()
+  await findInboxRow(page, '~/Work/other.txt').waitFor()
   await page.goto(`${app.url}/inbox/${id}`)
   const item = await opened(page)
   await item.getByText('Allow folder (read-write)', { exact: true }).click()
@@ -191,7 +191,7 @@ test('GR3 access until a time expires at that time', async () => {
   )
   await until.fill('2099-01-31T18:00')
   await page.getByRole('dialog').getByRole('button', { name: 'Allow' }).click()
-  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  await expect.poll(() => getStatus(app, id)).toBe('approved')
   const [grant] = await grantsOf(app)
   expect(grant).toMatchObject({ permission: 'read-write' })
   expect(grant?.expires_at).toBe(new Date('2099-01-31T18:00').toISOString())
@@ -234,7 +234,7 @@ test.each([375, 1440])(
       await request(await asking(app, `agent-${at}`), place.at(`${deep}/${end}`), 'read-write')
     const page = await visit(app, '/inbox')
     await page.setViewportSize({ width, height: 800 })
-    const row = (end: string) => askOf(page, end)
+    const row = (end: string) => findInboxRow(page, end)
     await row('/first').getByText('3 files', { exact: true }).waitFor()
     await row('/first').getByText('1 sensitive name').waitFor()
     await row('/second').getByText('1 file', { exact: true }).waitFor()
@@ -243,7 +243,7 @@ test.each([375, 1440])(
       expect(await row(end).getByTitle(path).innerText()).toContain('Read and write')
       expect(await seenToTheEnd(page, path), end).toBe(true)
     }
-    expect(await faultsOf(page, 'requests for access', [width])).toEqual([])
+    expect(await findAxeIssues(page, 'requests for access', [width])).toEqual([])
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
   },
 )
@@ -288,7 +288,7 @@ test('GR3 a permanent denial refuses requests until it is revoked under Grants',
   const page = await visit(app, `/inbox/${id}`)
   await opened(page)
   await page.getByRole('button', { name: 'Deny and don’t ask again' }).click()
-  await expect.poll(() => statusOf(app, id)).toBe('rejected')
+  await expect.poll(() => getStatus(app, id)).toBe('rejected')
   expect(await request(agent, path)).toMatchObject({ status: 'denied' })
   await page.goto(`${app.url}/files/grants`)
   const grants = page.getByRole('list', { name: 'Grants' })
@@ -307,7 +307,7 @@ test('GR3 a denial with a reason reaches the agent and changes no trust', async 
   await page.keyboard.press('d')
   await page.getByRole('dialog').getByLabel('Reason').fill('Not that folder')
   await page.getByRole('dialog').getByRole('button', { name: 'Deny' }).click()
-  await expect.poll(() => statusOf(app, id)).toBe('rejected')
+  await expect.poll(() => getStatus(app, id)).toBe('rejected')
   expect(await request(agent, place.at('Work'))).toMatchObject({ status: 'denied' })
   expect(await grantsOf(app)).toEqual([])
 })

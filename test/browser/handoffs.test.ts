@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { approvalOf, askOf, asking, opened, statusOf, trustOf } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { ledgerOf, output, useBrowser } from './browser.ts'
+import { getApproval, findInboxRow, asking, opened, getStatus, getTrust } from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
+import { readLedger, output, useBrowser } from './browser.ts'
 
-const { start, visit, allowFault } = useBrowser()
+const { start, visit, allowError } = useBrowser()
 
 type Agent = Awaited<ReturnType<typeof asking>>
 type Given = { readonly handoff_id: string }
@@ -28,7 +28,7 @@ const handedBack = async (agent: Agent, ack: string[] = []) =>
   (await agent.call<Back>('cowork_check_handoff', { ack })).output.pending_handoffs
 
 const resolved = async (app: TestApp) =>
-  (await ledgerOf(app, '&type=handoff.resolved')).entries.length
+  (await readLedger(app, '&type=handoff.resolved')).entries.length
 
 const dialogOf = (page: Page) => page.getByRole('dialog')
 
@@ -44,12 +44,12 @@ test('C2 H1 H5 a handoff shows attempts, context and recent activity', async () 
   await handOver(sales)
   const page = await visit(app, '/inbox')
   await page.getByRole('link', { name: 'Handoffs 1' }).waitFor()
-  const row = askOf(page, 'Contract wording')
+  const row = findInboxRow(page, 'Contract wording')
   for (const text of ['escalate 0.72', 'Blocked', 'confidence 40%'])
     await row.getByText(text).waitFor()
   await row.click()
   const item = await opened(page)
-  await item.getByText('the agent cannot or may not go on by itself').waitFor()
+  await item.getByText('the agent cannot or may not continue').waitFor()
   const tried = item.getByRole('listitem')
   await tried.filter({ hasText: 'Compared both versions' }).waitFor()
   await item.getByRole('group', { name: 'Attempt 2' }).getByText('whom: "account team"').waitFor()
@@ -74,7 +74,7 @@ test('C2 H2 the A key resolves a handoff and opens the next item', async () => {
   await dialogOf(page).getByRole('button', { name: 'Resolve' }).click()
   await page.getByText('Resolved.', { exact: true }).waitFor()
   await page.waitForURL(`**/inbox/${next}`)
-  expect(await statusOf(app, id)).toBe('approved')
+  expect(await getStatus(app, id)).toBe('approved')
   expect(await resolved(app)).toBe(1)
   expect(await handedBack(sales)).toEqual([])
 
@@ -152,7 +152,7 @@ test('C2 H6 the proposal of a handoff is decided in the same call', async () => 
   await dialog.getByText('Approve', { exact: true }).click()
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByText('Resolved. Proposal: Approved. Trust 0.60 → 0.62.').waitFor()
-  expect(await statusOf(app, good)).toBe('approved')
+  expect(await getStatus(app, good)).toBe('approved')
 
   await page.goto(`${app.url}/inbox/${two}`)
   await opened(page)
@@ -164,13 +164,13 @@ test('C2 H6 the proposal of a handoff is decided in the same call', async () => 
   await dialog.getByText('0.62 → 0.54').waitFor()
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByText(/Proposal: Rejected/).waitFor()
-  expect((await approvalOf(app, bad)).status).toBe('rejected')
-  expect(await trustOf(app)).toBe(0.54)
+  expect((await getApproval(app, bad)).status).toBe('rejected')
+  expect(await getTrust(app)).toBe(0.54)
   expect(await resolved(app)).toBe(2)
 })
 
 test('C2 H6 if the proposal was decided elsewhere, the handoff stays pending with an error', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await start()
   const sales = await asking(app)
   const proposal = await sales.propose('deal_1', { amount: 1 })
@@ -188,16 +188,16 @@ test('C2 H6 if the proposal was decided elsewhere, the handoff stays pending wit
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await dialog.getByText(/already decided/).waitFor()
   await page.unroute('**/cowork_resolve_handoff/**')
-  expect(await statusOf(app, id)).toBe('pending')
+  expect(await getStatus(app, id)).toBe('pending')
   // The proposal is no longer offered, and the handoff can be resolved without it.
   await dialog.getByText('Pending proposal').waitFor({ state: 'detached' })
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByText('Resolved.', { exact: true }).waitFor()
-  expect(await statusOf(app, id)).toBe('approved')
+  expect(await getStatus(app, id)).toBe('approved')
 })
 
 test('C2 a failed hand back and a handoff resolved by others are reported', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await start()
   const sales = await asking(app)
   const [one, two] = [await handOver(sales), await handOver(sales, { reason: 'Another' })]
@@ -233,8 +233,8 @@ test('C10 C2 a new handoff appears within 1 s', async () => {
     if (document.body.textContent.includes('Contract wording')) window.shownAt ??= Date.now()
   }).observe(document.body, { subtree: true, childList: true, characterData: true })`)
   await handOver(sales)
-  await askOf(page, 'Contract wording').waitFor()
-  const made = (await ledgerOf(app, '&type=handoff.created')).entries.at(-1)
+  await findInboxRow(page, 'Contract wording').waitFor()
+  const made = (await readLedger(app, '&type=handoff.created')).entries.at(-1)
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
 })
 
@@ -252,7 +252,7 @@ test('C11 a handoff and its dialog pass axe in light, dark and on a phone', asyn
   const page = await visit(app, `/inbox/${id}`)
   const faults: string[] = []
   const check = async (name: string) => {
-    faults.push(...(await faultsOf(page, name, [1440, 375])))
+    faults.push(...(await findAxeIssues(page, name, [1440, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
     await page.setViewportSize({ width: 1440, height: 800 })

@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/conformance.fixture.ts'
-import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './approvals.ts'
-import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
+import {
+  getApproval,
+  findInboxRow,
+  asking,
+  mailTool,
+  opened,
+  getStatus,
+  getTrust,
+} from './approvals.ts'
+import { addAuthenticator, isLive, readLedger, linkTo, output, useBrowser } from './browser.ts'
 
-const { allowFault, start, newContext, visit } = useBrowser()
+const { allowError, start, newContext, visit } = useBrowser()
 
 const policies = [
   {
@@ -74,12 +82,12 @@ test('B3 C2 an edited change is approved and reported to the agent', async () =>
   await dialog.getByText('amount: 45000').waitFor()
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
-  await expect.poll(async () => (await approvalOf(app, id)).status).toBe('approved')
-  expect((await approvalOf(app, id)).approved_change).toEqual({ amount: 45_000, note: 'signed' })
-  const told = await sales.call<{ approved_change: unknown }>('cowork_check_approval', {
+  await expect.poll(async () => (await getApproval(app, id)).status).toBe('approved')
+  expect((await getApproval(app, id)).approved_change).toEqual({ amount: 45_000, note: 'signed' })
+  const result = await sales.call<{ approved_change: unknown }>('cowork_check_approval', {
     proposal_id: id,
   })
-  expect(told.output.approved_change).toEqual({ amount: 45_000, note: 'signed' })
+  expect(result.output.approved_change).toEqual({ amount: 45_000, note: 'signed' })
   await page.goto(`${app.url}/inbox/${id}`)
   await page.getByText('Approved change', { exact: true }).waitFor()
 })
@@ -103,8 +111,8 @@ test('C2 T4 B4 an override shows its trust change first and causes exactly that 
   await dialog.getByLabel('Correct action').fill('Ask the customer first')
   await send.click()
   await page.getByText('Rejected. Trust 0.72 → 0.60.').waitFor()
-  expect(await trustOf(app)).toBe(0.6)
-  expect(await approvalOf(app, id)).toMatchObject({
+  expect(await getTrust(app)).toBe(0.6)
+  expect(await getApproval(app, id)).toMatchObject({
     status: 'rejected',
     reason: 'Ask the customer first',
   })
@@ -123,8 +131,8 @@ test('C2 handing back sends the instructions to the agent', async () => {
   await dialog.getByLabel('Instructions for sales-agent').fill('Use the list price')
   await dialog.getByRole('button', { name: 'Hand back' }).click()
   await dialog.waitFor({ state: 'detached' })
-  const told = await sales.call<object>('cowork_check_approval', { proposal_id: id })
-  expect(told.output).toMatchObject({ status: 'rejected', feedback: 'Use the list price' })
+  const result = await sales.call<object>('cowork_check_approval', { proposal_id: id })
+  expect(result.output).toMatchObject({ status: 'rejected', feedback: 'Use the list price' })
 })
 
 test('Y8 C2 a call is approved once by default and allowed permanently by choice', async () => {
@@ -133,7 +141,7 @@ test('Y8 C2 a call is approved once by default and allowed permanently by choice
   const send = (to: string) => codex.call<{ sent: boolean }>('mail_send', { to, body: 'All done' })
   await send('ops@example.com')
   const page = await visit(app, '/inbox')
-  await askOf(page, 'ops@example.com').click()
+  await findInboxRow(page, 'ops@example.com').click()
   const item = await opened(page)
   expect(await item.getByRole('group', { name: 'Arguments' }).innerText()).toContain(
     'body: "All done"',
@@ -151,7 +159,7 @@ test('Y8 C2 a call is approved once by default and allowed permanently by choice
   expect((await send('boss@example.com')).output).toEqual({ sent: true })
   expect((await send('boss@elsewhere.com')).output).toBeUndefined()
 
-  await askOf(page, 'boss@elsewhere.com').click()
+  await findInboxRow(page, 'boss@elsewhere.com').click()
   await opened(page)
   await page.keyboard.press('d')
   await page.getByRole('dialog', { name: 'Reject' }).getByLabel('Reason').fill('Not there')
@@ -174,7 +182,7 @@ test('Y4 C2 a new domain is allowed under the policy that a person chooses', asy
     reasoning: 'New number.',
   })
   const page = await visit(app, '/inbox')
-  await askOf(page, 'crm.contacts').click()
+  await findInboxRow(page, 'crm.contacts').click()
   const item = await opened(page)
   const allow = item.getByRole('button', { name: /^Allow in this domain/ })
   expect(await allow.isDisabled()).toBe(true)
@@ -196,17 +204,17 @@ test('A4 C2 with two required approvals, the first approver sees that one more i
   await item.getByText('0 of 2').waitFor()
   // An edit would change the content that the other person approves.
   expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(0)
-  const row = askOf(page, 'deal_1')
+  const row = findInboxRow(page, 'deal_1')
   await row.getByText('0 of 2 approvals').waitFor()
   await page.keyboard.press('a')
   await row.getByText('1 of 2 approvals').waitFor()
   await page.goto(`${app.url}/inbox/${id}`)
   await page.getByText('You approved. 1 more approval required.').waitFor()
-  expect(await statusOf(app, id)).toBe('pending')
+  expect(await getStatus(app, id)).toBe('pending')
 })
 
 test('I6 C2 approving high risk requires the passkey, other decisions do not', async () => {
-  allowFault(/status of 403/)
+  allowError(/status of 403/)
   const app = await start({ 'approvals.undo_hold': '1s' })
   const sales = await asking(app)
   const [risky, plain, another] = [
@@ -222,19 +230,19 @@ test('I6 C2 approving high risk requires the passkey, other decisions do not', a
   await page.goto(`${app.url}/inbox/${plain}`)
   await opened(page)
   await page.keyboard.press('a')
-  await expect.poll(() => statusOf(app, plain)).toBe('approved')
+  await expect.poll(() => getStatus(app, plain)).toBe('approved')
   await page.goto(`${app.url}/inbox/${risky}`)
   await opened(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
-  await expect.poll(() => statusOf(app, risky)).toBe('approved')
+  await expect.poll(() => getStatus(app, risky)).toBe('approved')
   // The passkey confirmed only that decision.
   await page.goto(`${app.url}/inbox/${another}`)
   await opened(page)
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
-  await expect.poll(() => statusOf(app, another)).toBe('approved')
-  expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(2)
+  await expect.poll(() => getStatus(app, another)).toBe('approved')
+  expect((await readLedger(app, '&type=passkey.asserted')).entries).toHaveLength(2)
 })
 
 test('I6 C2 a viewer can read and not decide', async () => {
@@ -253,7 +261,7 @@ test('I6 C2 a viewer can read and not decide', async () => {
   await page.keyboard.press('a')
   await page.keyboard.press('d')
   expect(await page.getByRole('dialog').count()).toBe(0)
-  expect(await statusOf(app, id)).toBe('pending')
+  expect(await getStatus(app, id)).toBe('pending')
 })
 
 const recordNotices = `

@@ -3,11 +3,19 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/conformance.fixture.ts'
-import { askOf, asking, mailTool, opened, statusOf, trustOf, waitingIn } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { isLive, ledgerOf, linkOf, linkTo, output, useBrowser } from './browser.ts'
+import {
+  findInboxRow,
+  asking,
+  mailTool,
+  opened,
+  getStatus,
+  getTrust,
+  findPendingList,
+} from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
+import { isLive, readLedger, createSignInLink, linkTo, output, useBrowser } from './browser.ts'
 
-const { start, restart, newContext, visit, allowFault } = useBrowser()
+const { start, restart, newContext, visit, allowError } = useBrowser()
 
 const place = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
 const focused = (page: Page) =>
@@ -20,7 +28,7 @@ test('C2 a row shows agent, request, trust and risk, and chips count the kinds',
   await sales.propose('deal_12345', { deal_stage: 'closed_won' })
   const page = await visit(app, '/')
   await page.waitForURL('**/inbox')
-  const row = askOf(page, 'deal_12345')
+  const row = findInboxRow(page, 'deal_12345')
   for (const text of [
     'sales-agent · crm.deals',
     'suggest 0.72',
@@ -44,7 +52,7 @@ test('C2 the inbox works by keyboard: navigate, open, approve and continue', asy
     await sales.propose('deal_3', { note: 3 }),
   ]
   const page = await visit(app, '/inbox')
-  await askOf(page, 'deal_3').waitFor()
+  await findInboxRow(page, 'deal_3').waitFor()
   await page.keyboard.press('j')
   await expect.poll(() => focused(page)).toBe(`item ${three}`)
   await page.keyboard.press('j')
@@ -53,15 +61,15 @@ test('C2 the inbox works by keyboard: navigate, open, approve and continue', asy
   await (await opened(page)).getByText('Approving adds 0.02: 0.72 → 0.74').waitFor()
   await page.keyboard.press('a')
   await page.getByText('Approved. Trust 0.72 → 0.74.').waitFor()
-  expect(await statusOf(app, two)).toBe('approved')
+  expect(await getStatus(app, two)).toBe('approved')
   await page.waitForURL(`**/inbox/${one}`)
-  await askOf(page, 'deal_2').waitFor({ state: 'detached' })
+  await findInboxRow(page, 'deal_2').waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
   await page.waitForURL('**/inbox')
 
   await page.keyboard.press('/')
   await page.keyboard.type('deal_3')
-  await askOf(page, 'deal_1').waitFor({ state: 'detached' })
+  await findInboxRow(page, 'deal_1').waitFor({ state: 'detached' })
   await page.keyboard.press('Enter')
   expect(place(page)).toBe('/inbox?q=deal_3')
   await page.keyboard.press('?')
@@ -81,10 +89,10 @@ test('C2 a key pressed before the session is loaded still decides', async () => 
   const known = Promise.withResolvers<void>()
   await context.route('**/api/session', (route) => known.promise.then(() => route.continue()))
   const page = await visit(app, '/inbox', { context })
-  await askOf(page, 'deal_1').waitFor()
+  await findInboxRow(page, 'deal_1').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('a')
-  await expect.poll(() => statusOf(app, id)).toBe('approved')
+  await expect.poll(() => getStatus(app, id)).toBe('approved')
   known.resolve()
 })
 
@@ -95,13 +103,13 @@ test('C2 similar items are one group, which is expanded before a decision', asyn
   const ids = []
   for (const deal of [1, 2, 3, 4]) ids.push(await sales.propose(`deal_${deal}`, { amount: 10 }))
   const page = await visit(app, '/inbox')
-  const group = waitingIn(page).getByRole('button', { name: /4 similar/ })
+  const group = findPendingList(page).getByRole('button', { name: /4 similar/ })
   await group.getByText('…').waitFor()
   await group.focus()
   await page.keyboard.press('a')
   await page.getByText('4 selected').waitFor()
-  await askOf(page, 'deal_4').waitFor()
-  expect(await statusOf(app, ids[0] ?? '')).toBe('pending')
+  await findInboxRow(page, 'deal_4').waitFor()
+  expect(await getStatus(app, ids[0] ?? '')).toBe('pending')
   await page.keyboard.press('Escape')
   await page.getByText('4 selected').waitFor({ state: 'detached' })
 })
@@ -116,7 +124,7 @@ test('C2 B2 a bulk decision is deferred, undone and repeated', async () => {
     await sales.propose('deal_3', { note: 3 }),
   ]
   const page = await visit(app, '/inbox')
-  await askOf(page, 'deal_3').waitFor()
+  await findInboxRow(page, 'deal_3').waitFor()
   const approveAll = async () => {
     await page.keyboard.press('j')
     await page.keyboard.press('x')
@@ -127,20 +135,20 @@ test('C2 B2 a bulk decision is deferred, undone and repeated', async () => {
     await page.getByText('3 approved', { exact: true }).waitFor()
   }
   await approveAll()
-  await askOf(page, 'deal_1')
+  await findInboxRow(page, 'deal_1')
     .getByText(/Undo window: \d s/)
     .waitFor()
   await page.keyboard.press('z')
   await page.getByText('Undone.').waitFor()
-  await askOf(page, /Undo window/).waitFor({ state: 'detached' })
-  expect(await Promise.all(ids.map((id) => statusOf(app, id)))).toEqual(Array(3).fill('pending'))
+  await findInboxRow(page, /Undo window/).waitFor({ state: 'detached' })
+  expect(await Promise.all(ids.map((id) => getStatus(app, id)))).toEqual(Array(3).fill('pending'))
 
   await page.reload()
-  await askOf(page, 'deal_3').waitFor()
+  await findInboxRow(page, 'deal_3').waitFor()
   await approveAll()
   await page.getByText('Inbox is empty').first().waitFor()
-  expect(await Promise.all(ids.map((id) => statusOf(app, id)))).toEqual(Array(3).fill('approved'))
-  expect(await trustOf(app)).toBe(0.66)
+  expect(await Promise.all(ids.map((id) => getStatus(app, id)))).toEqual(Array(3).fill('approved'))
+  expect(await getTrust(app)).toBe(0.66)
 })
 
 test('C2 a bulk decision names the items that others decided', async () => {
@@ -150,7 +158,7 @@ test('C2 a bulk decision names the items that others decided', async () => {
   const taken = await sales.propose('deal_1', { amount: 1 })
   await sales.propose('deal_2', { stage: 2 })
   const page = await visit(app, '/inbox', { isCaught: true })
-  await askOf(page, 'deal_2').waitFor()
+  await findInboxRow(page, 'deal_2').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await page.keyboard.press('Shift+J')
@@ -171,16 +179,16 @@ test('C10 C2 a new request appears within 1 s without moving the list', async ()
   const sales = await asking(app)
   await sales.propose('deal_1', { amount: 1 })
   const page = await visit(app, '/inbox')
-  await askOf(page, 'deal_1').waitFor()
+  await findInboxRow(page, 'deal_1').waitFor()
   await page.evaluate(`new MutationObserver(() => {
     if (document.querySelector('ol')?.textContent.includes('deal_2')) window.shownAt ??= Date.now()
   }).observe(document.body, { subtree: true, childList: true, characterData: true })`)
   await sales.propose('deal_2', { stage: 2 })
-  await askOf(page, 'deal_2').waitFor()
-  const made = (await ledgerOf(app, '&type=proposal.created')).entries.at(-1)
+  await findInboxRow(page, 'deal_2').waitFor()
+  const made = (await readLedger(app, '&type=proposal.created')).entries.at(-1)
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
 
-  const top = async () => (await askOf(page, 'deal_1').boundingBox())?.y
+  const top = async () => (await findInboxRow(page, 'deal_1').boundingBox())?.y
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   const before = await top()
@@ -189,7 +197,7 @@ test('C10 C2 a new request appears within 1 s without moving the list', async ()
   await pill.waitFor()
   expect(await top()).toBe(before)
   await pill.click()
-  await askOf(page, 'deal_3').waitFor()
+  await findInboxRow(page, 'deal_3').waitFor()
   await pill.waitFor({ state: 'detached' })
 })
 
@@ -227,7 +235,7 @@ test('C10 A5 the second of two people sees who decided an item and when', async 
   })
   await ana.keyboard.press('a')
   await ana.getByText(/Approved by Ben Ruiz \d+ s ago\./).waitFor()
-  const decided = (await ledgerOf(app, '&type=approval.approved')).entries
+  const decided = (await readLedger(app, '&type=approval.approved')).entries
   expect(decided).toHaveLength(2)
 })
 
@@ -246,8 +254,8 @@ test('C2 snoozed items are hidden in this browser only and return', async () => 
   await page.keyboard.press('s')
   await page.getByRole('button', { name: 'End snooze' }).click()
   await page.goto(`${app.url}/inbox`)
-  await askOf(page, 'deal_1').waitFor()
-  expect(await statusOf(app, id)).toBe('pending')
+  await findInboxRow(page, 'deal_1').waitFor()
+  expect(await getStatus(app, id)).toBe('pending')
 })
 
 test('C12 ten thousand items render few rows and scroll to the end', async () => {
@@ -273,8 +281,8 @@ test('C12 ten thousand items render few rows and scroll to the end', async () =>
 
   const page = await visit(app, '/inbox')
   await page.getByRole('link', { name: 'All 10,000' }).waitFor()
-  await askOf(page, 'deal_first').waitFor()
-  const rows = waitingIn(page).getByRole('listitem')
+  await findInboxRow(page, 'deal_first').waitFor()
+  const rows = findPendingList(page).getByRole('listitem')
   await expect.poll(() => rows.first().getAttribute('aria-setsize')).toBe('10000')
   const scrolled = await page.evaluate<number>(`new Promise((resolve) => {
     const list = document.querySelector('ol[aria-label^="Pending"]').parentElement
@@ -288,12 +296,12 @@ test('C12 ten thousand items render few rows and scroll to the end', async () =>
     step()
   })`)
   expect(scrolled).toBeLessThan(60)
-  await askOf(page, 'deal_1.').waitFor()
+  await findInboxRow(page, 'deal_1.').waitFor()
 
   await page.keyboard.press('/')
   await page.keyboard.type('deal_7777.')
   await expect.poll(() => rows.count()).toBe(1)
-  await askOf(page, 'deal_7777.').waitFor()
+  await findInboxRow(page, 'deal_7777.').waitFor()
 })
 
 test('C11 the inbox, its items and dialogs pass axe in light, dark and on a phone', async () => {
@@ -317,13 +325,13 @@ test('C11 the inbox, its items and dialogs pass axe in light, dark and on a phon
   const page = await visit(app, '/inbox')
   const faults: string[] = []
   const check = async (name: string) => {
-    faults.push(...(await faultsOf(page, name, [375, 1440])))
+    faults.push(...(await findAxeIssues(page, name, [375, 1440])))
     await page.setViewportSize({ width: 375, height: 800 })
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
     await page.setViewportSize({ width: 1440, height: 800 })
   }
-  await askOf(page, 'deal_12345').waitFor()
+  await findInboxRow(page, 'deal_12345').waitFor()
   await check('the list')
   await page.keyboard.press('j')
   await page.keyboard.press('x')
@@ -343,10 +351,10 @@ test('C11 the inbox, its items and dialogs pass axe in light, dark and on a phon
     await check(name)
     await page.keyboard.press('Escape')
   }
-  await askOf(page, 'crm.contacts').click()
+  await findInboxRow(page, 'crm.contacts').click()
   await page.getByLabel('Policy', { exact: true }).waitFor()
   await check('a permission')
-  await askOf(page, 'ops@example.com').click()
+  await findInboxRow(page, 'ops@example.com').click()
   await page.getByRole('button', { name: 'Allow…' }).click()
   await page.getByRole('dialog').getByLabel('Until…').check()
   await check('Allow')
@@ -360,18 +368,18 @@ test('C11 the inbox, its items and dialogs pass axe in light, dark and on a phon
 })
 
 test('C10 A7 an open inbox misses nothing during a daemon restart', async () => {
-  allowFault(/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/)
+  allowError(/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/)
   let app = await start()
   const sales = await asking(app)
   await sales.propose('deal_1', { amount: 1 })
   const page = await visit(app, '/inbox')
-  await askOf(page, 'deal_1').waitFor()
+  await findInboxRow(page, 'deal_1').waitFor()
   await page.evaluate('window.isStill = true')
   app = await restart(app, () => page.getByText(/^(Reconnecting|Offline)$/).waitFor())
   const again = await asking(app, 'support-agent', 'support')
   await again.propose('ticket_1', { priority: 'high' })
-  await askOf(page, 'ticket_1').waitFor()
-  await askOf(page, 'deal_1').waitFor()
+  await findInboxRow(page, 'ticket_1').waitFor()
+  await findInboxRow(page, 'deal_1').waitFor()
   expect(await page.evaluate('window.isStill'), 'nothing was loaded again').toBe(true)
 })
 
@@ -382,15 +390,15 @@ test('C11 on a phone an item is a separate page, and a decision returns to the l
   await sales.propose('deal_2', { stage: 2 })
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, '/inbox', { context })
-  await askOf(page, 'deal_1').tap()
+  await findInboxRow(page, 'deal_1').tap()
   await opened(page)
-  expect(await waitingIn(page).isVisible()).toBe(false)
+  expect(await findPendingList(page).isVisible()).toBe(false)
   await page.getByRole('link', { name: 'Back to the list' }).tap()
-  await askOf(page, 'deal_1').tap()
+  await findInboxRow(page, 'deal_1').tap()
   await page.getByRole('button', { name: 'Approve', exact: true }).tap()
-  await askOf(page, 'deal_2').waitFor()
+  await findInboxRow(page, 'deal_2').waitFor()
   expect(place(page)).toBe('/inbox')
-  expect(await statusOf(app, id)).toBe('approved')
+  expect(await getStatus(app, id)).toBe('approved')
 })
 
 test('C1 a link to an item opens it after signing in', async () => {
@@ -400,6 +408,6 @@ test('C1 a link to an item opens it after signing in', async () => {
   const page = await (await newContext()).newPage()
   await page.goto(`${app.url}/inbox/${id}`)
   await page.getByText('After sign-in:').waitFor()
-  await page.goto(linkTo(await linkOf(app), `/inbox/${id}`))
+  await page.goto(linkTo(await createSignInLink(app), `/inbox/${id}`))
   await opened(page)
 })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { ledgerOf, output, rowOf, useBrowser } from './browser.ts'
+import { readLedger, output, findEntryRow, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
@@ -13,11 +13,11 @@ test('C11 the list is navigated, opened and closed by keyboard', async () => {
   const app = await start()
   for (const action of ['one', 'two', 'three'])
     await output(app, 'cowork_log', { domain: 'docs', action, target: 'README.md' })
-  const [one, two, three] = (await ledgerOf(app, '&type=action.logged')).entries.map(
+  const [one, two, three] = (await readLedger(app, '&type=action.logged')).entries.map(
     ({ seq }) => `/audit/${seq}`,
   )
   const page = await visit(app, '/audit?type=action.logged')
-  await rowOf(page, 'Executed one').waitFor()
+  await findEntryRow(page, 'Executed one').waitFor()
   const at = async (path: string | undefined) => {
     await expect.poll(() => focused(page)).toBe(`${path}?type=action.logged`)
   }
@@ -46,7 +46,7 @@ test('C11 the list is navigated, opened and closed by keyboard', async () => {
 test('C1 C11 shortcuts open search, help, screens, filters and verification', async () => {
   const app = await start()
   const page = await visit(app)
-  await rowOf(page, 'Signed in').waitFor()
+  await findEntryRow(page, 'Signed in').waitFor()
   const find = page.getByRole('searchbox', { name: 'Find in entries' })
 
   await page.keyboard.press('/')

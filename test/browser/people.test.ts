@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest'
-import { addAuthenticator, isLive, linkOf, linkTo, output, useBrowser } from './browser.ts'
+import {
+  addAuthenticator,
+  isLive,
+  createSignInLink,
+  linkTo,
+  output,
+  useBrowser,
+} from './browser.ts'
 import type { Link } from './browser.ts'
 
-const { start, newContext, visit, allowFault } = useBrowser()
+const { start, newContext, visit, allowError } = useBrowser()
 
 type Listed<T> = { readonly sessions: readonly T[] }
 type ListedSession = { readonly id: string; readonly person: string }
 
 test('I6 a sign-in link works once and is rejected in a second browser', async () => {
-  allowFault(/status of 410 .*\/api\/sessions/)
+  allowError(/status of 410 .*\/api\/sessions/)
   const app = await start()
-  const link = await linkOf(app)
+  const link = await createSignInLink(app)
   await visit(app, link)
   const second = await (await newContext()).newPage()
   await second.goto(link)
@@ -22,10 +29,10 @@ test('I6 a sign-in link works once and is rejected in a second browser', async (
 })
 
 test('I6 a sign-in link expires after five minutes', async () => {
-  allowFault(/status of 410 .*\/api\/sessions/)
+  allowError(/status of 410 .*\/api\/sessions/)
   let at = Date.now()
   const app = await start({}, { now: () => at })
-  const link = await linkOf(app)
+  const link = await createSignInLink(app)
   at += 5 * 60_000
   const page = await (await newContext()).newPage()
   await page.goto(link)
@@ -48,7 +55,7 @@ test('I6 a page without a session keeps its target and opens it after sign-in in
 })
 
 test('I6 revoking a session signs out its open page', async () => {
-  allowFault(/status of 401/)
+  allowError(/status of 401/)
   const app = await start()
   const page = await visit(app, '/settings/people')
   const { sessions } = await output<Listed<ListedSession>>(app, 'cowork_list_sessions')
@@ -63,14 +70,14 @@ test('I6 the sign-in page accepts a link pasted into its URL', async () => {
   const page = await (await newContext()).newPage()
   await page.goto(`${app.url}/audit`)
   await page.getByRole('heading', { name: 'Sign in from your terminal' }).waitFor()
-  await page.goto(linkTo(await linkOf(app), '/audit'))
+  await page.goto(linkTo(await createSignInLink(app), '/audit'))
   await isLive(page)
   expect(page.url()).toBe(`${app.url}/audit`)
 })
 
 test('I6 signing out in one tab signs out the other', async () => {
   // The other tab may have a request in progress.
-  allowFault(/status of 401/)
+  allowError(/status of 401/)
   const app = await start()
   const context = await newContext()
   const first = await visit(app, '/audit', { context })
@@ -114,13 +121,13 @@ test('I6 an invited viewer finds no controls that change things', async () => {
   await owner.getByLabel('Role of Vera').selectOption('reviewer')
   await vera.getByRole('button', { name: 'Halt all agents' }).waitFor()
   await owner.getByRole('button', { name: 'Remove Vera' }).click()
-  allowFault(/status of 401/)
+  allowError(/status of 401/)
   await owner.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
   await vera.getByRole('heading', { name: 'Session ended' }).waitFor()
 })
 
 test('I6 a high-risk action requires the passkey and then continues', async () => {
-  allowFault(/status of 403/)
+  allowError(/status of 403/)
   const app = await start()
   const page = await visit(app, '/settings/passkeys')
   await addAuthenticator(page)
@@ -160,7 +167,7 @@ test('I6 a high-risk action requires the passkey and then continues', async () =
 })
 
 test('I6 the link of a withdrawn invitation is invalid', async () => {
-  allowFault(/status of 4\d\d .*\/api\/sessions/)
+  allowError(/status of 4\d\d .*\/api\/sessions/)
   const app = await start()
   const { link } = await output<Link>(app, 'cowork_invite_person', { name: 'Eve', role: 'owner' })
   const owner = await visit(app, '/settings/people')

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { asking } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
+import { findAxeIssues } from './axe.ts'
+import { addAuthenticator, isLive, readLedger, linkTo, output, useBrowser } from './browser.ts'
 
-const { start, newContext, visit, allowFault } = useBrowser()
+const { start, newContext, visit, allowError } = useBrowser()
 
 const policies = [
   {
@@ -132,7 +132,7 @@ test('C4 the example policy can be simulated and saved', async () => {
 })
 
 test('C4 syntax and policy errors show their line and move the caret there', async () => {
-  allowFault(/status of 4(00|09)/)
+  allowError(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/policies/edit')
   await editorOf(page).waitFor()
@@ -202,7 +202,7 @@ test('C4 Y6 Simulate lists changed outcomes before a version is saved with a not
     .first()
     .waitFor()
   expect((await listed(app)).body.policies[0]?.rules).toHaveLength(6)
-  const saved = (await ledgerOf(app, '&type=policy.saved')).entries
+  const saved = (await readLedger(app, '&type=policy.saved')).entries
   expect(saved).toHaveLength(1)
   const { output: next } = await sales.call<{ mode: string }>('cowork_propose', {
     domain: 'crm.deals',
@@ -257,7 +257,7 @@ test('C4 Y6 one proposal is simulated: written or chosen from recent ones', asyn
 })
 
 test('C4 Y6 agents that new rules would block are listed and need a confirmation', async () => {
-  allowFault(/status of 4(00|09)/)
+  allowError(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.propose('deal_1', { note: 1 })
@@ -272,18 +272,18 @@ test('C4 Y6 agents that new rules would block are listed and need a confirmation
   await dialog.getByText('in crm.deals').waitFor()
   const sure = dialog.getByRole('button', { name: 'Save anyway' })
   expect(await sure.isDisabled()).toBe(true)
-  expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(0)
+  expect((await readLedger(app, '&type=policy.saved')).entries).toHaveLength(0)
   await dialog.getByLabel('I understand').check()
   await sure.click()
   await page
     .getByText(/^Saved version/)
     .first()
     .waitFor()
-  expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
+  expect((await readLedger(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
 test('C4 a version saved by another person is not overwritten', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/policies/edit')
   await editorOf(page).waitFor()
@@ -300,11 +300,11 @@ test('C4 a version saved by another person is not overwritten', async () => {
   await dialog.getByText(/saved version [\da-f]+\./).waitFor()
   await dialog.getByRole('link', { name: 'Compare versions' }).click()
   await page.getByRole('list', { name: 'Versions, newest first' }).getByText('Another').waitFor()
-  expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
+  expect((await readLedger(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
 test('C4 I6 saving requires the passkey and then continues', async () => {
-  allowFault(/status of 403/)
+  allowError(/status of 403/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/settings/passkeys')
   await addAuthenticator(page)
@@ -324,8 +324,8 @@ test('C4 I6 saving requires the passkey and then continues', async () => {
     .getByText(/^Saved version/)
     .first()
     .waitFor()
-  expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(1)
-  expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
+  expect((await readLedger(app, '&type=passkey.asserted')).entries).toHaveLength(1)
+  expect((await readLedger(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
 test('C4 people who cannot save can read and simulate', async () => {
@@ -356,7 +356,7 @@ test('C10 C4 a version saved elsewhere appears without a reload', async () => {
 })
 
 test('C11 the policies screen passes axe in light and dark and fits a phone', async () => {
-  allowFault(/status of 4(00|09)/)
+  allowError(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -364,7 +364,7 @@ test('C11 the policies screen passes axe in light and dark and fits a phone', as
   const page = await visit(app, '/policies')
   const faults: string[] = []
   const check = async (name: string) => {
-    faults.push(...(await faultsOf(page, name, [1440, 375])))
+    faults.push(...(await findAxeIssues(page, name, [1440, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
     await page.setViewportSize({ width: 1440, height: 800 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { asking, opened, statusOf } from './approvals.ts'
-import { ledgerOf, output, useBrowser } from './browser.ts'
+import { asking, opened, getStatus } from './approvals.ts'
+import { readLedger, output, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
@@ -37,11 +37,11 @@ test('RC4 an item blocked by the active policy shows it and needs a second confi
   await dialog.waitFor()
   if (pictures) await page.screenshot({ path: `${pictures}/conflict-dialog.png` })
   await dialog.getByRole('button', { name: 'Cancel' }).click()
-  expect(await statusOf(app, id)).toBe('pending')
+  expect(await getStatus(app, id)).toBe('pending')
   await page.keyboard.press('a')
   await dialog.getByRole('button', { name: 'Approve anyway' }).click()
-  await expect.poll(() => statusOf(app, id)).toBe('approved')
-  const { entries } = await ledgerOf(app, '&type=approval.approved')
+  await expect.poll(() => getStatus(app, id)).toBe('approved')
+  const { entries } = await readLedger(app, '&type=approval.approved')
   expect(entries).toMatchObject([{ data: { policy_acknowledged: { version, rule: 'no-amount' } } }])
 })
 

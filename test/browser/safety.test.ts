@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { connectAgent } from './agent.ts'
-import { isLive, ledgerOf, metricsOf, output, rowOf, useBrowser } from './browser.ts'
+import { isLive, readLedger, readMetrics, output, findEntryRow, useBrowser } from './browser.ts'
 
 // A foreign host name that resolves to this machine, as after DNS rebinding.
 const foreignName = 'evil.test'
-const { start, newContext, visit, allowFault } = useBrowser([
+const { start, newContext, visit, allowError } = useBrowser([
   `--host-resolver-rules=MAP ${foreignName} 127.0.0.1`,
 ])
 
@@ -31,16 +31,16 @@ async function foreignPage(): Promise<number> {
 }
 
 const refusals = async (app: TestApp) =>
-  (await metricsOf(app)).get('cowork_http_responses_total{status="403"}') ?? 0
+  (await readMetrics(app)).get('cowork_http_responses_total{status="403"}') ?? 0
 
 test('SV21 N36 a page of another origin can neither read nor change anything, even with a stolen token', async () => {
-  allowFault(/./)
+  allowError(/./)
   const app = await start()
   const context = await newContext()
   const console = await visit(app, '/audit', { context })
-  await rowOf(console, 'Signed in').waitFor()
+  await findEntryRow(console, 'Signed in').waitFor()
   const port = await foreignPage()
-  const before = await ledgerOf(app)
+  const before = await readLedger(app)
 
   for (const host of [foreignName, '127.0.0.1', 'localhost']) {
     const refusedBefore = await refusals(app)
@@ -62,16 +62,16 @@ test('SV21 N36 a page of another origin can neither read nor change anything, ev
     expect(refused).toBeGreaterThanOrEqual(Object.keys(results).length)
     await page.close()
   }
-  expect(await ledgerOf(app)).toEqual(before)
+  expect(await readLedger(app)).toEqual(before)
   await isLive(console)
   await output(app, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
-  await rowOf(console, 'Executed go_on').waitFor()
+  await findEntryRow(console, 'Executed go_on').waitFor()
 })
 
 test('SV21 N36 a rebound host name and a cross-site form are refused', async () => {
-  allowFault(/./)
+  allowError(/./)
   const app = await start()
-  const { size } = await ledgerOf(app)
+  const { size } = await readLedger(app)
   const page = await (await newContext()).newPage()
   const rebound = await page.goto(`http://${foreignName}:${app.port}/audit`)
   expect(rebound?.status()).toBe(403)
@@ -91,7 +91,7 @@ test('SV21 N36 a rebound host name and a cross-site form are refused', async () 
   ])
   expect(reply.status()).toBe(403)
   await page.waitForURL(`${app.url}/mcp`)
-  expect((await ledgerOf(app)).size).toBe(size)
+  expect((await readLedger(app)).size).toBe(size)
   // A plain link to the console is harmless.
   expect((await page.goto(`${app.url}/audit`))?.status()).toBe(200)
 })
@@ -105,8 +105,8 @@ const hostile = {
 test('A13 text of an agent has no markup, no links and no hidden characters', async () => {
   const app = await start()
   const agent = await connectAgent(app, { name: 'good<b>agent</b>\u202e', version: '1' })
-  for (const [domain, said] of Object.entries(hostile))
-    await agent.call('cowork_log', { agent_id: 'sly', domain, action: 'note', target: said })
+  for (const [domain, text] of Object.entries(hostile))
+    await agent.call('cowork_log', { agent_id: 'sly', domain, action: 'note', target: text })
   await agent.call('cowork_log', {
     agent_id: 'sly',
     domain: 'x',
@@ -115,13 +115,13 @@ test('A13 text of an agent has no markup, no links and no hidden characters', as
   })
   await agent.close()
   const page = await visit(app, '/audit?type=action.logged')
-  await rowOf(page, '<img src=x onerror="window.pwned = true">').first().waitFor()
-  await rowOf(page, 'invoiceU+202Efdp.exeU+200BU+2066admin').waitFor()
-  await rowOf(page, '[approve](http://evil.test/) **urgent**↵Approved by owner').waitFor()
+  await findEntryRow(page, '<img src=x onerror="window.pwned = true">').first().waitFor()
+  await findEntryRow(page, 'invoiceU+202Efdp.exeU+200BU+2066admin').waitFor()
+  await findEntryRow(page, '[approve](http://evil.test/) **urgent**↵Approved by owner').waitFor()
 
   for (const domain of Object.keys(hostile)) {
     await page.goto(`${app.url}/audit?domain=${domain}`)
-    await rowOf(page, 'Ran cowork_log').click()
+    await findEntryRow(page, 'Ran cowork_log').click()
     const detail = page.getByRole('region', { name: /^Entry/ })
     await detail.getByText('the agent says').first().waitFor()
     await detail.getByText('Verified in this browser.').waitFor()
@@ -134,7 +134,7 @@ test('A13 text of an agent has no markup, no links and no hidden characters', as
 })
 
 test('SV26 the page has no inline script, and an injected script does not run', async () => {
-  allowFault(/^CSP: |Content Security Policy|none\.png/)
+  allowError(/^CSP: |Content Security Policy|none\.png/)
   const app = await start()
   const port = await foreignPage()
   const shell = await fetch(`${app.url}/audit`)

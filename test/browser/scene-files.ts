@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestApp } from '../app.ts'
 
-/** What a person has at home. */
+/** The files in the home folder of the person. */
 const belongings: Readonly<Record<string, number>> = {
   'Documents/Contracts/brandt-2026.pdf': 84_000,
   'Documents/Contracts/signing-key.pem': 1700,
@@ -13,7 +13,7 @@ const belongings: Readonly<Record<string, number>> = {
   'Projects/laser/results.csv': 18_000,
 }
 
-/** A home with a name that pictures can show: always the same, so it must not be there yet. */
+/** A home folder with a fixed name for pictures; it must not exist yet. */
 export function madeUpHome(): string {
   const home = join(tmpdir(), 'mara')
   mkdirSync(home)
@@ -36,7 +36,7 @@ Pipeline    612 k   offers above 40,000 need a look
 2. Ostrava: call on Thursday, see notes/ostrava.md.
 `
 
-/** What an agent made by itself, threw away, was allowed and still asks for. */
+/** Plays an agent that creates and deletes files, uses a grant and requests access. */
 export async function playFiles(app: TestApp, home: string, token: string): Promise<void> {
   const act = async (tool: string, args: Record<string, unknown>, by = token) => {
     const reply = await app.call(tool, args, by)

@@ -2,7 +2,7 @@ import type { TestApp } from '../app.ts'
 
 type Args = Record<string, unknown>
 
-/** A sprint under way, as agents and people plan one: names and numbers are fixed, so that pictures look alike. */
+/** A running sprint with fixed names and numbers, so that pictures are reproducible. */
 const stories: readonly Args[] = [
   {
     title: 'Round invoices to the cent',
@@ -39,7 +39,7 @@ const backlog: readonly Args[] = [
   { summary: 'A smaller first page', theme: 'speed', priority: 'low' },
 ]
 
-/** A plan of work that an agent has begun on, through the tools that everybody uses. */
+/** Creates a project on which an agent works, through the public tools. */
 export async function playWork(app: TestApp, token: string): Promise<void> {
   const act = async (tool: string, args: Args, by = app.owner) => {
     const reply = await app.call(tool, { project: 'web-shop', ...args }, by)

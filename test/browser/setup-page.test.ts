@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { asking, askOf, opened } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { linkOf, output, useBrowser } from './browser.ts'
+import { asking, findInboxRow, opened } from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
+import { createSignInLink, output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
 const { start, newContext, visit } = useBrowser()
@@ -30,7 +30,7 @@ test('C9 a fresh console opens the setup once and keeps the URL of a screen', as
   const context = await newContext()
   const page = await visit(app, '/audit', { context })
   expect(new URL(page.url()).pathname).toBe('/audit')
-  await page.goto(await linkOf(app))
+  await page.goto(await createSignInLink(app))
   await heading(page, 'Where should AI save files it creates?').waitFor()
   await page.getByRole('link', { name: 'Exit' }).click()
   await page.getByText('Inbox is empty').waitFor()
@@ -178,7 +178,7 @@ test('C9 “Use Default” reverts another choice', async () => {
   const answers = page.getByRole('region', { name: 'Setup' }).getByRole('button')
   await page.getByRole('button', { name: 'Use Default' }).waitFor()
   // The current location is already the default.
-  expect((await answers.allTextContents()).filter((said) => !said.startsWith('Copy'))).toEqual([
+  expect((await answers.allTextContents()).filter((text) => !text.startsWith('Copy'))).toEqual([
     'Continue',
     'Use Default',
     'Choose Different Location…',
@@ -236,7 +236,7 @@ test('C9 a practice round survives a reload and ends with its last decision on a
   await page.reload()
   await heading(page, asks).waitFor()
   await page.goto(`${app.url}/inbox`)
-  await askOf(page, '~/Documents').click()
+  await findInboxRow(page, '~/Documents').click()
   await page
     .getByRole('list', { name: 'Access options' })
     .getByText('Allow folder', { exact: true })
@@ -254,13 +254,13 @@ test('C11 C9 on a phone a toast covers no buttons of the next item', async () =>
   await (await opened(page)).getByRole('button', { name: /^Approve/ }).click()
   const next = page.getByRole('button', { name: /^Allow folder this session/ }).last()
   await next.waitFor()
-  const told = await page
+  const toast = await page
     .getByRole('status')
     .getByText(/^Approved/)
     .locator('..')
     .boundingBox()
   const bar = await page.getByRole('contentinfo').or(page.locator('main footer')).boundingBox()
-  expect((told?.y ?? 0) + (told?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
+  expect((toast?.y ?? 0) + (toast?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
 })
 
 test('C11 every setup step passes axe and fits a phone', async () => {
@@ -279,7 +279,7 @@ test('C11 every setup step passes axe and fits a phone', async () => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(app.url + path)
     await heading(page, title).waitFor()
-    faults.push(...(await faultsOf(page, path, [1280, 375])))
+    faults.push(...(await findAxeIssues(page, path, [1280, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${path} is ${width} px wide on a phone`)
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { isLive, output, rowOf, useBrowser } from './browser.ts'
+import { isLive, output, findEntryRow, useBrowser } from './browser.ts'
 
-const { start, restart, visit, allowFault } = useBrowser()
+const { start, restart, visit, allowError } = useBrowser()
 
 const screens = [
   {
@@ -116,7 +116,7 @@ test('C13 every screen shows a loading state and then its content', async () => 
 })
 
 test('C13 every screen that fails to load shows the error, the hint and a retry button', async () => {
-  allowFault(/status of 503/)
+  allowError(/status of 503/)
   const app = await start()
   const page = await visit(app)
   const error = {
@@ -137,12 +137,12 @@ test('C13 every screen that fails to load shows the error, the hint and a retry 
 })
 
 test('C13 empty states link to the next step', async () => {
-  allowFault(/status of 404/)
+  allowError(/status of 404/)
   const app = await start()
   const page = await visit(app, '/audit?actor=nobody')
   await page.getByText('No matches').waitFor()
   await page.getByRole('link', { name: 'Clear filters' }).click()
-  await rowOf(page, 'Signed in').waitFor()
+  await findEntryRow(page, 'Signed in').waitFor()
   await page.goto(`${app.url}/audit/999`)
   await page.getByText('There is no entry 999 for you to see.').waitFor()
   await page.goto(`${app.url}/welcome/nowhere`)
@@ -170,10 +170,10 @@ test('C13 empty states link to the next step', async () => {
 })
 
 test('C13 C10 an unreachable daemon is reported with the command that starts it', async () => {
-  allowFault(/ERR_/)
+  allowError(/ERR_/)
   const app = await start()
   const page = await visit(app)
-  await rowOf(page, 'Signed in').waitFor()
+  await findEntryRow(page, 'Signed in').waitFor()
   const again = await restart(app, async () => {
     await page.getByText(/^(Reconnecting|Offline)$/).waitFor()
     await page.getByRole('button', { name: 'Verify ledger' }).click()
@@ -184,5 +184,5 @@ test('C13 C10 an unreachable daemon is reported with the command that starts it'
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('verified.').waitFor()
   await output(again, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
-  await rowOf(page, 'Executed go_on').waitFor()
+  await findEntryRow(page, 'Executed go_on').waitFor()
 })

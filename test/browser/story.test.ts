@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { ended } from '../cli.ts'
 import { cowork } from '../daemon.ts'
-import { addAuthenticator, ledgerOf, rowOf, useBrowser } from './browser.ts'
+import { addAuthenticator, readLedger, findEntryRow, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
@@ -31,12 +31,12 @@ test('C1 C8 C10 I6 A9 a person signs in, sees CLI calls live, verifies, adds a p
     }).observe(document.body, { subtree: true, childList: true, characterData: true })
   }`)
   expect((await run(app.state, ['agents', 'add', 'sales'])).stdout).toContain('sk-cowork-')
-  await rowOf(page, 'Added agent sales').waitFor()
-  const [added] = (await ledgerOf(app, '&type=agent.added')).entries
+  await findEntryRow(page, 'Added agent sales').waitFor()
+  const [added] = (await readLedger(app, '&type=agent.added')).entries
   expect((await page.evaluate<number>('window.shownAt')) - (added?.at ?? 0)).toBeLessThan(1000)
 
   await page.getByRole('button', { name: 'Verify ledger' }).click()
-  const { size } = await ledgerOf(app)
+  const { size } = await readLedger(app)
   await page.getByText(`${size} entries verified.`).waitFor()
 
   await page.getByRole('link', { name: 'Settings' }).click()
@@ -55,7 +55,7 @@ test('C1 C8 C10 I6 A9 a person signs in, sees CLI calls live, verifies, adds a p
 
   const halted = await run(app.state, ['status'])
   expect(halted.stdout).toContain('strange orders')
-  const done = (await ledgerOf(app)).entries.map(({ type }) => type)
+  const done = (await readLedger(app)).entries.map(({ type }) => type)
   expect(done).toEqual(expect.arrayContaining(['session.opened', 'passkey.added', 'halt.set']))
 
   await page.getByRole('button', { name: 'Resume' }).click()

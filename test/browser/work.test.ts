@@ -4,11 +4,11 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { asking } from './approvals.ts'
-import { faultsOf } from './axe.ts'
-import { ledgerOf, linkOf, linkTo, output, useBrowser } from './browser.ts'
+import { findAxeIssues } from './axe.ts'
+import { readLedger, createSignInLink, linkTo, output, useBrowser } from './browser.ts'
 import { playWork } from './scene-work.ts'
 
-const { start, newContext, visit, allowFault } = useBrowser()
+const { start, newContext, visit, allowError } = useBrowser()
 
 type Found = { readonly story: Record<string, unknown> }
 
@@ -63,7 +63,7 @@ test('C6 dragging a story to another column changes the file and the ledger', as
   // Finishing a story also adds a history entry.
   await expect.poll(() => readFileSync(fileOf(app), 'utf8')).toContain('Completed STORY-1: First')
   await page.getByText('1 of 3 done').waitFor()
-  const { entries } = await ledgerOf(app, '&type=work.changed&subject=shop/STORY-1')
+  const { entries } = await readLedger(app, '&type=work.changed&subject=shop/STORY-1')
   expect(entries).toHaveLength(2)
 })
 
@@ -157,7 +157,7 @@ test('C6 the menu moves a story to a status or a sprint, and the picker shows th
 })
 
 test('C6 W22 a concurrent change is not overwritten, and the card moves back', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await startShop()
   const page = await visit(app, '/work', { isCaught: true })
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
@@ -228,7 +228,7 @@ test('C6 stories and sprints are created, and completing a sprint carries its op
   await add.getByLabel('Title').fill('Fourth')
   await add.getByLabel('Depends on').fill('STORY-9')
   await add.getByRole('button', { name: 'Add', exact: true }).click()
-  allowFault(/status of 404/)
+  allowError(/status of 404/)
   await add.getByText('Dependency not found: story "STORY-9" in shop.').waitFor()
   await add.getByLabel('Depends on').fill('')
   await add.getByRole('button', { name: 'Add', exact: true }).click()
@@ -286,7 +286,7 @@ test('C6 backlog items are added, edited, moved to a sprint and removed', async 
 })
 
 test('W25 C6 the text of a backlog item is read, edited without overwriting changes, and kept in a sprint', async () => {
-  allowFault(/status of 409/)
+  allowError(/status of 409/)
   const app = await startShop()
   const file = join(dirname(fileOf(app)), 'BACKLOG', 'other-currencies.md')
   await output(app, 'worksync_add_backlog', {
@@ -375,7 +375,7 @@ test('C6 C10 a claim of an agent shows within a second, with the time left', asy
   await codex.call('worksync_claim', { project: 'shop', story_id: 'STORY-1' })
   const card = cardIn(page, 'In progress', 'STORY-1')
   await card.getByText(/^1\d:\d\d left$/).waitFor()
-  const [made] = (await ledgerOf(app, '&type=work.claimed')).entries
+  const [made] = (await readLedger(app, '&type=work.claimed')).entries
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
   await detailOf(page).getByText('claimed this story').waitFor()
   const history = detailOf(page).getByRole('list', { name: 'History, newest first' })
@@ -433,7 +433,7 @@ test('C6 W5 a conflict between the file and a tool is shown with both sides and 
 })
 
 test('C6 W6 an invalid file is shown with its line, the last valid version is shown, and changes are refused', async () => {
-  allowFault(/status of 4\d\d/)
+  allowError(/status of 4\d\d/)
   const app = await startShop()
   const path = fileOf(app)
   await expect.poll(() => readFileSync(path, 'utf8')).toContain('title: Third')
@@ -487,7 +487,7 @@ test('C6 C13 without a project the screen explains projects and creates one', as
 test('C6 C11 on a phone the columns are stacked, and a story is opened, moved and closed', async () => {
   const app = await startShop()
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
-  const page = await visit(app, linkTo(await linkOf(app), '/work'), { context })
+  const page = await visit(app, linkTo(await createSignInLink(app), '/work'), { context })
   await cardIn(page, 'Planned', 'STORY-1').tap()
   await detailOf(page).getByRole('heading', { name: 'First' }).waitFor()
   expect(await column(page, 'Planned').isVisible()).toBe(false)
@@ -523,7 +523,7 @@ test('C11 the Work screens have no serious accessibility issue and fit a phone',
     await page.setViewportSize({ width: 1600, height: 800 })
     await page.goto(app.url + path)
     await page.getByText(there, { exact: true }).first().waitFor()
-    faults.push(...(await faultsOf(page, name, [1600, 1024, 375])))
+    faults.push(...(await findAxeIssues(page, name, [1600, 1024, 375])))
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
   }
@@ -532,10 +532,10 @@ test('C11 the Work screens have no serious accessibility issue and fit a phone',
   await check('the backlog', '/work/backlog', 'Search in notes')
   await page.getByRole('button', { name: 'Search in notes' }).click()
   await page.getByText('No text').waitFor()
-  faults.push(...(await faultsOf(page, 'an item of the backlog', [1600, 375])))
+  faults.push(...(await findAxeIssues(page, 'an item of the backlog', [1600, 375])))
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Text').waitFor()
-  faults.push(...(await faultsOf(page, 'the form of an item', [1600, 375])))
+  faults.push(...(await findAxeIssues(page, 'the form of an item', [1600, 375])))
   await check('the conflicts', '/work/conflicts', 'No conflicts')
   await check('the search results', '/work?q=invoices', 'Round invoices to the cent')
   expect(faults).toEqual([])

@@ -112,13 +112,13 @@ type ForgiveProps = { standing: TrustStanding; given: ClassStanding; onClose: ()
 export function Forgive({ standing: { agent_id: agent, domain }, given, onClose }: ForgiveProps) {
   const reason = useField()
   const { risk, credit } = given
-  const said = reason.value.trim()
+  const reasonText = reason.value.trim()
   return (
     <FormDialog
       title="Forgive"
       action="Forgive"
-      isFit={said !== ''}
-      act={() => call('cowork_forgive', { agent_id: agent, domain, risk, reason: said })}
+      isFit={reasonText !== ''}
+      act={() => call('cowork_forgive', { agent_id: agent, domain, risk, reason: reasonText })}
       done={`Forgave ${sanitizeText(agent)} in ${sanitizeText(domain)}.`}
       onDone={() => {
         onClose()

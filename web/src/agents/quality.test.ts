@@ -46,6 +46,6 @@ test.each([
   [125, '2 min'],
   [5 * 3600, '5 h'],
   [3 * 86_400, '3 days'],
-])('C3 %d s is shown as %s', (seconds, said) => {
-  expect(formatSeconds(seconds)).toBe(said)
+])('C3 %d s is shown as %s', (seconds, text) => {
+  expect(formatSeconds(seconds)).toBe(text)
 })

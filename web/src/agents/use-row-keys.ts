@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { rowKey } from './trust-rows.ts'
 import type { AgentFilters, AgentRow } from './trust-rows.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow, scrollToRow } from '../shared/focus-row.ts'
 
 type ShownRows = {
   readonly rows: readonly AgentRow[]
@@ -33,7 +33,7 @@ export function useRowKeys({ rows, filters, open, domain }: ShownRows): void {
         state: { keepFocus: true },
       })
     focusRow(row.key)
-    showRow(row.key)
+    scrollToRow(row.key)
   }
 
   useKeys({ j: () => move(1), k: () => move(-1) })

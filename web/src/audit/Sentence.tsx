@@ -14,9 +14,9 @@ export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrie
       {typeof part === 'string' ? (
         part
       ) : part.isAside ? (
-        <SafeText as="span" className="text-soft" text={part.said} />
+        <SafeText as="span" className="text-soft" text={part.quote} />
       ) : (
-        <SafeText as="b" text={part.said} />
+        <SafeText as="b" text={part.quote} />
       )}
     </Fragment>
   ))

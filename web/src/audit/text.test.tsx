@@ -167,8 +167,8 @@ test.each([
 })
 
 test('A13 untrusted text is separate from fixed text', () => {
-  const said = formatEntry(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
-  expect(said).toEqual(['Ran', { said: 'x\u202e' }, 'on', { said: 'on Added agent root' }])
+  const parts = formatEntry(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
+  expect(parts).toEqual(['Ran', { quote: 'x\u202e' }, 'on', { quote: 'on Added agent root' }])
 })
 
 test('A13 titles contain no hidden characters', () => {

@@ -2,7 +2,7 @@ import { entryNoun } from '../api/entry.ts'
 import type { Entry } from '../api/entry.ts'
 import { screens } from '../screens.ts'
 import { sanitizeText } from '../shared/sanitize.ts'
-import { about } from '../shared/sentence.ts'
+import { addSubject } from '../shared/sentence.ts'
 import type { EntryKind, EntryText, Part, Sentence } from '../shared/sentence.ts'
 
 const texts: readonly EntryText[] = screens.map(({ entryText }) => entryText)
@@ -12,7 +12,7 @@ const kinds: EntryText['kinds'] = Object.assign({}, ...texts.map((one) => one.ki
 /** Formats a type without a text of its own: `plan.voided` as “Plan voided”. */
 const defaultSentence: Sentence = (entry) => {
   const words = entry.type.replaceAll(/[._]/g, ' ')
-  return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
+  return [words.charAt(0).toUpperCase() + words.slice(1), ...addSubject(entry, ':')]
 }
 
 export function formatEntry(entry: Entry): Part[] {
@@ -23,7 +23,7 @@ export function formatEntry(entry: Entry): Part[] {
 /** Formats an entry as sanitized text, for titles and tooltips. */
 export const formatEntryText = (entry: Entry): string =>
   formatEntry(entry)
-    .map((part) => (typeof part === 'string' ? part : sanitizeText(part.said)))
+    .map((part) => (typeof part === 'string' ? part : sanitizeText(part.quote)))
     .join(' ')
     .replaceAll(' :', ':')
 

@@ -10,7 +10,7 @@ import {
   formatRisk,
   secondsUntil,
   updatesEverySecond,
-  formatExpiresIn,
+  formatExpiry,
 } from './text.ts'
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
@@ -72,12 +72,12 @@ const UndoWindowChip = ({ until }: { until: string }) => (
 function TimeLeft({ expires }: { expires: string | null }) {
   const now = useNow()
   if (updatesEverySecond(expires, now)) return <Countdown expires={expires} />
-  const left = formatExpiresIn(expires, now)
+  const left = formatExpiry(expires, now)
   return left && <span>{left}</span>
 }
 
 const Countdown = ({ expires }: { expires: string | null }) => (
-  <span className="font-[550] text-escalate">{formatExpiresIn(expires, useSecond())}</span>
+  <span className="font-[550] text-escalate">{formatExpiry(expires, useSecond())}</span>
 )
 
 function EndedMeta({ item }: { item: Item }) {

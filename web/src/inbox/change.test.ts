@@ -10,13 +10,13 @@ import {
 } from './change.ts'
 import type { Line } from './change.ts'
 
-const said = (lines: readonly Line[]) =>
+const formatLines = (lines: readonly Line[]) =>
   lines.map(({ sign, field, text }) => `${sign} ${field === undefined ? '' : `${field}: `}${text}`)
 
 test('C2 a change shows old, new and unchanged values', () => {
   const before = { deal_stage: 'negotiation', amount: 48_000 }
   const change = { deal_stage: 'closed_won', amount: 48_000, note: 'signed' }
-  expect(said(changeLines(before, change))).toEqual([
+  expect(formatLines(changeLines(before, change))).toEqual([
     '− deal_stage: "negotiation"',
     '+ deal_stage: "closed_won"',
     '  amount: 48000',
@@ -32,14 +32,16 @@ test('C2 M4 nested fields are compared by their dotted path', () => {
     '  owner.teams: ["a","b"]',
     '+ extra: {}',
   ]
-  expect(said(changeLines({ owner: { name: 'Ben', teams: ['a', 'b'] } }, change))).toEqual(wanted)
-  expect(said(changeLines({ 'owner.name': 'Ben', 'owner.teams': ['a', 'b'] }, change))).toEqual(
+  expect(formatLines(changeLines({ owner: { name: 'Ben', teams: ['a', 'b'] } }, change))).toEqual(
     wanted,
   )
+  expect(
+    formatLines(changeLines({ 'owner.name': 'Ben', 'owner.teams': ['a', 'b'] }, change)),
+  ).toEqual(wanted)
 })
 
 test('C2 a long text keeps its lines, which are not mistaken for fields', () => {
-  expect(said(toLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
+  expect(formatLines(toLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
     '  body: ',
     '  Hello',
     '  owner: "me"',
@@ -50,7 +52,7 @@ test('C2 a long text keeps its lines, which are not mistaken for fields', () => 
     undefined,
     undefined,
   ])
-  expect(said(changeLines({}, 'free text'))).toEqual(['+ "free text"'])
+  expect(formatLines(changeLines({}, 'free text'))).toEqual(['+ "free text"'])
 })
 
 test('C2 every field of a change is shown, whatever it is', () => {

@@ -1,4 +1,4 @@
-import { about, because, word } from '../shared/sentence.ts'
+import { addSubject, addReason, quoteField } from '../shared/sentence.ts'
 import type { EntryText } from '../shared/sentence.ts'
 
 export const entryText: EntryText = {
@@ -9,31 +9,36 @@ export const entryText: EntryText = {
     override: 'decision',
   },
   sentences: {
-    'proposal.created': (e) => ['Proposed', word(e, 'action'), ...about(e)],
-    'approval.requested': (e) => ['Requested', word(e, 'action'), ...about(e)],
-    'approval.approved': (e) => ['Approved', word(e, 'action'), ...about(e)],
+    'proposal.created': (e) => ['Proposed', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.requested': (e) => ['Requested', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.approved': (e) => ['Approved', quoteField(e, 'action'), ...addSubject(e)],
     'approval.rejected': (e) => [
       'Rejected',
-      word(e, 'action'),
-      ...about(e),
-      ...because(e, 'reason'),
+      quoteField(e, 'action'),
+      ...addSubject(e),
+      ...addReason(e, 'reason'),
     ],
-    'approval.voted': (e) => ['Gave one approval for', word(e, 'action'), ...about(e)],
-    'approval.held': (e) => ['Decided (can be undone):', word(e, 'action'), ...about(e)],
-    'approval.undone': (e) => ['Undid the decision on', word(e, 'action'), ...about(e)],
-    'approval.expired': (e) => ['No decision on', word(e, 'action'), ...about(e)],
-    'approval.withdrawn': (e) => ['Withdrew', word(e, 'action'), ...about(e), ...because(e, 'why')],
-    'approval.consumed': (e) => ['Executed', word(e, 'action'), ...about(e)],
-    'approval.unknown': (e) => ['Lost the result of', word(e, 'action'), ...about(e)],
+    'approval.voted': (e) => ['Gave one approval for', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.held': (e) => ['Decided (can be undone):', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.undone': (e) => ['Undid the decision on', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.expired': (e) => ['No decision on', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.withdrawn': (e) => [
+      'Withdrew',
+      quoteField(e, 'action'),
+      ...addSubject(e),
+      ...addReason(e, 'why'),
+    ],
+    'approval.consumed': (e) => ['Executed', quoteField(e, 'action'), ...addSubject(e)],
+    'approval.unknown': (e) => ['Lost the result of', quoteField(e, 'action'), ...addSubject(e)],
     'approval.redacted': () => ['Redacted stored approvals'],
-    'override.recorded': (e) => ['Overrode', word(e, 'requester'), ...about(e)],
-    'handoff.created': (e) => ['Handed work to a person:', word(e, 'action')],
+    'override.recorded': (e) => ['Overrode', quoteField(e, 'requester'), ...addSubject(e)],
+    'handoff.created': (e) => ['Handed work to a person:', quoteField(e, 'action')],
     'handoff.resolved': (e) => [
       'Resolved a handoff of',
-      word(e, 'requester'),
-      ...because(e, 'reason'),
+      quoteField(e, 'requester'),
+      ...addReason(e, 'reason'),
     ],
     'handoff.acknowledged': () => ['Acknowledged its handoff'],
-    'handoff.reminded': (e) => ['Reminded people about a handoff of', word(e, 'requester')],
+    'handoff.reminded': (e) => ['Reminded people about a handoff of', quoteField(e, 'requester')],
   },
 }

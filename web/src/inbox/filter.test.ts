@@ -28,10 +28,15 @@ test('C2 a search matches every word anywhere in the row', () => {
 test('C2 chips show the existing kinds with counts, and the chosen kind', () => {
   const counts = countByKind([item(), item(), item({ kind: 'call' })])
   expect(counts).toEqual({ all: 3, proposal: 2, call: 1 })
-  const said = (chosen?: string) =>
+  const formatChips = (chosen?: string) =>
     buildChips(counts, chosen).map(({ label, count }) => `${label} ${count}`)
-  expect(said()).toEqual(['All 3', 'Proposals 2', 'Tool calls 1'])
-  expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Tool calls 1', 'Spot checks 0'])
+  expect(formatChips()).toEqual(['All 3', 'Proposals 2', 'Tool calls 1'])
+  expect(formatChips('spot_check')).toEqual([
+    'All 3',
+    'Proposals 2',
+    'Tool calls 1',
+    'Spot checks 0',
+  ])
 })
 
 test('C2 an unknown kind is labeled by its name', () => {

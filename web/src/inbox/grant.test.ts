@@ -33,7 +33,7 @@ test('C2 a row shows a short access request with a separate path', () => {
   expect(row('read files in', '/home/mara/Work')).toEqual({ says: 'Read', path: '/home/mara/Work' })
   expect(row('read and write files in', '/a: b')).toEqual({ says: 'Read and write', path: '/a: b' })
   expect(row('read your whole home', '/home/mara')?.says).toBe('Read your whole home:')
-  // What is said otherwise is shown as it is said.
+  // Other summaries are not shortened.
   expect(row('see', '/home/mara')).toBeUndefined()
   expect(summarizeAccess(item({ summary: 'AI wants to read files in: /x' }))).toBeUndefined()
 })

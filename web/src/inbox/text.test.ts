@@ -20,7 +20,7 @@ import {
   secondsUntil,
   formatSigned,
   formatSince,
-  formatExpiresIn,
+  formatExpiry,
 } from './text.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
@@ -34,8 +34,8 @@ test.each([
   [later(24 * 3600), undefined],
   [later(-1), 'expired'],
   [null, undefined],
-])('C2 an expiry at %s is shown as %s', (expires, said) => {
-  expect(formatExpiresIn(expires, now)).toBe(said)
+])('C2 an expiry at %s is shown as %s', (expires, text) => {
+  expect(formatExpiry(expires, now)).toBe(text)
 })
 
 test('T4 override types and severities equal those of the daemon, in order', () => {

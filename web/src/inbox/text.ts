@@ -42,7 +42,7 @@ export function formatSince(at: number, now: number): string {
 }
 
 /** Formats `8:12` or `5 h`; undefined if more than a day is left. */
-export function formatExpiresIn(expires: string | null, now: number): string | undefined {
+export function formatExpiry(expires: string | null, now: number): string | undefined {
   if (expires === null) return undefined
   const remaining = Date.parse(expires) - now
   if (remaining >= day) return undefined

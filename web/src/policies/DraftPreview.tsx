@@ -153,7 +153,7 @@ function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
 
 function Example({ example }: { example: ReplayResult['table'][number]['examples'][number] }) {
   const { approval_id: id, seq, agent_id: agent, domain, action } = example
-  const said = (
+  const label = (
     <>
       <SafeText text={agent} />: <SafeText text={action || example.kind} /> in{' '}
       <SafeText text={domain} />
@@ -162,14 +162,14 @@ function Example({ example }: { example: ReplayResult['table'][number]['examples
   if (id !== null)
     return (
       <Link to="/inbox/$id" params={{ id }} className={textLink}>
-        {said}
+        {label}
       </Link>
     )
   return seq === null ? (
-    said
+    label
   ) : (
     <Link to="/audit/$seq" params={{ seq: String(seq) }} className={textLink}>
-      {said}
+      {label}
     </Link>
   )
 }

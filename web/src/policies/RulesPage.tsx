@@ -159,10 +159,10 @@ function RuleLine({ rule }: { rule: Rule }) {
               <SafeText
                 as="code"
                 className="rounded-sm bg-raised px-1 font-mono text-code break-all"
-                text={part.said}
+                text={part.text}
               />
             ) : (
-              <SafeText as="b" text={part.said} />
+              <SafeText as="b" text={part.text} />
             )}
           </Fragment>
         ))}

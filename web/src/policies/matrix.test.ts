@@ -60,6 +60,6 @@ test('C4 Y1 the matrix shows the policy that the daemon applies', () => {
   )
 })
 
-/** What decides which of two is more specific. */
+/** Returns the part of a glob that decides its specificity. */
 const shape = (glob: string) =>
   glob.includes('*') ? `glob ${glob.replaceAll('*', '').length}` : glob

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { Rule } from './policy.ts'
 import { getRuleEffect, formatRule } from './sentence.ts'
 
-const said = (rule: Rule) =>
+const formatText = (rule: Rule) =>
   formatRule(rule)
-    .map((part) => (typeof part === 'string' ? part : part.said))
+    .map((part) => (typeof part === 'string' ? part : part.text))
     .join(' ')
     .replaceAll(' ,', ',')
 
@@ -43,6 +43,6 @@ test.each<[Rule, string, string]>([
   [{ field: 'vip', constraint: 'enum', values: [true] }, 'vip must be true', 'blocks'],
   [{ field: 'email', constraint: 'regex', pattern: '@' }, 'email must match @', 'blocks'],
 ])('C4 Y2 %j is formatted as a sentence', (rule, sentence, effect) => {
-  expect(said(rule)).toBe(sentence)
+  expect(formatText(rule)).toBe(sentence)
   expect(getRuleEffect(rule)).toBe(effect)
 })

@@ -1,7 +1,7 @@
 import type { Rule } from './policy.ts'
 
 /** A fixed text, or an untrusted text of the rule. */
-export type Part = string | { readonly said: string; readonly isCode?: true }
+export type Part = string | { readonly text: string; readonly isCode?: true }
 
 /** The effect of a violation: review, block, or log only (Y3). */
 export type RuleEffect = 'asks' | 'blocks' | 'counts'
@@ -16,7 +16,7 @@ const number = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 /** Formats a rule as a sentence. */
 export function formatRule(rule: Rule): Part[] {
-  return [{ said: rule.field }, ...formatConstraint(rule), ...formatApprovers(rule)]
+  return [{ text: rule.field }, ...formatConstraint(rule), ...formatApprovers(rule)]
 }
 
 function formatConstraint(rule: Rule): Part[] {
@@ -32,7 +32,7 @@ function formatConstraint(rule: Rule): Part[] {
     case 'enum':
       return ['must be', ...joinValues(rule.values.map(formatValue))]
     case 'regex':
-      return ['must match', { said: rule.pattern, isCode: true }]
+      return ['must match', { text: rule.pattern, isCode: true }]
   }
 }
 
@@ -43,7 +43,7 @@ function formatRange({ min, max }: { readonly min?: number; readonly max?: numbe
 }
 
 const formatValue = (value: string | number | boolean | null): Part => ({
-  said: typeof value === 'string' && value !== '' ? value : JSON.stringify(value),
+  text: typeof value === 'string' && value !== '' ? value : JSON.stringify(value),
 })
 
 /** Formats `a`, `a or b`, `a, b or c`. */

@@ -1,9 +1,9 @@
 import type { Entry } from '../api/entry.ts'
-import { aside, field, said, spaced, word } from '../shared/sentence.ts'
+import { addAside, getField, toQuote, toWords, quoteField } from '../shared/sentence.ts'
 import type { EntryText, Sentence } from '../shared/sentence.ts'
 
 const role = (entry: Entry) => {
-  const given = field(entry, 'role')
+  const given = getField(entry, 'role')
   return typeof given === 'string' ? ['as', given] : []
 }
 
@@ -14,12 +14,12 @@ const sessionEndTexts: Record<string, string> = {
 }
 
 const failedLogin: Sentence = (entry) => {
-  const count = field(entry, 'count')
+  const count = getField(entry, 'count')
   return [
     typeof count === 'number' && count > 1 ? `${count} failed sign-ins` : 'Failed sign-in',
     'from',
-    said(entry.subject ?? 'an unknown address'),
-    ...aside(spaced(entry.outcome)),
+    toQuote(entry.subject ?? 'an unknown address'),
+    ...addAside(toWords(entry.outcome)),
   ]
 }
 
@@ -35,22 +35,22 @@ export const entryText: EntryText = {
     auth: 'access',
   },
   sentences: {
-    'agent.added': (e) => ['Added agent', said(e.subject)],
-    'agent.changed': (e) => ['Changed the tools of agent', said(e.subject)],
-    'agent.rotated': (e) => ['Rotated the token of agent', said(e.subject)],
-    'agent.revoked': (e) => ['Revoked agent', said(e.subject)],
-    'person.invited': (e) => ['Invited', word(e, 'name') ?? said(e.subject), ...role(e)],
-    'person.joined': (e) => [word(e, 'name') ?? said(e.subject), 'joined', ...role(e)],
-    'person.removed': (e) => ['Removed', word(e, 'name') ?? said(e.subject)],
-    'role.changed': (e) => ['Made', said(e.subject), 'a', word(e, 'to')],
-    'invitation.withdrawn': (e) => ['Withdrew the invitation of', word(e, 'name')],
-    'passkey.added': (e) => ['Added passkey', word(e, 'name')],
-    'passkey.removed': (e) => ['Removed passkey', word(e, 'name')],
+    'agent.added': (e) => ['Added agent', toQuote(e.subject)],
+    'agent.changed': (e) => ['Changed the tools of agent', toQuote(e.subject)],
+    'agent.rotated': (e) => ['Rotated the token of agent', toQuote(e.subject)],
+    'agent.revoked': (e) => ['Revoked agent', toQuote(e.subject)],
+    'person.invited': (e) => ['Invited', quoteField(e, 'name') ?? toQuote(e.subject), ...role(e)],
+    'person.joined': (e) => [quoteField(e, 'name') ?? toQuote(e.subject), 'joined', ...role(e)],
+    'person.removed': (e) => ['Removed', quoteField(e, 'name') ?? toQuote(e.subject)],
+    'role.changed': (e) => ['Made', toQuote(e.subject), 'a', quoteField(e, 'to')],
+    'invitation.withdrawn': (e) => ['Withdrew the invitation of', quoteField(e, 'name')],
+    'passkey.added': (e) => ['Added passkey', quoteField(e, 'name')],
+    'passkey.removed': (e) => ['Removed passkey', quoteField(e, 'name')],
     'passkey.asserted': () => ['Confirmed with a passkey'],
     'passkey.refused': () => ['Refused a copied passkey'],
     'session.opened': () => ['Signed in'],
-    'session.ended': (e) => [sessionEndTexts[String(field(e, 'reason'))] ?? 'Session ended'],
-    'link.made': (e) => ['Created a sign-in link for', said(e.subject)],
+    'session.ended': (e) => [sessionEndTexts[String(getField(e, 'reason'))] ?? 'Session ended'],
+    'link.made': (e) => ['Created a sign-in link for', toQuote(e.subject)],
     'auth.failed': failedLogin,
   },
 }

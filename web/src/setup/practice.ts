@@ -109,7 +109,7 @@ export async function startPracticeRound(): Promise<void> {
 }
 
 async function propose(token: string | undefined): Promise<string | undefined> {
-  const { isError = false, structuredContent: said } = await callAs(token, 'cowork_propose', {
+  const { isError = false, structuredContent: output } = await callAs(token, 'cowork_propose', {
     domain: 'practice',
     action: 'rename',
     target: 'meeting.md',
@@ -119,22 +119,22 @@ async function propose(token: string | undefined): Promise<string | undefined> {
   })
   if (isError)
     throw new ApiError({
-      code: toText(said?.['code']) ?? 'practice_refused',
-      message: toText(said?.['message']) ?? 'The practice agent cannot propose here.',
+      code: toText(output?.['code']) ?? 'practice_refused',
+      message: toText(output?.['message']) ?? 'The practice agent cannot propose here.',
       hint: 'Active policies block the practice agent. Run `cowork demo` with a separate state directory instead.',
     })
-  return toText(said?.['proposal_id'])
+  return toText(output?.['proposal_id'])
 }
 
 /** Requests the first folder without access; undefined if every folder is granted or blocked. */
 async function requestFolder(token: string | undefined): Promise<string | undefined> {
   for (const path of await listCandidateFolders()) {
-    const { isError = false, structuredContent: said } = await callAs(token, 'request_grant', {
+    const { isError = false, structuredContent: output } = await callAs(token, 'request_grant', {
       path,
       permission: 'read',
       reason: 'To see which files belong together.',
     })
-    if (!isError && said?.['status'] === 'pending') return toText(said['request_id'])
+    if (!isError && output?.['status'] === 'pending') return toText(output['request_id'])
   }
   return undefined
 }

@@ -10,7 +10,7 @@ export function focusRow(key: string, framesLeft = maxFrames): void {
   else if (framesLeft > 0) requestAnimationFrame(() => focusRow(key, framesLeft - 1))
 }
 
-export const showRow = (key: string): void =>
+export const scrollToRow = (key: string): void =>
   findRow(key)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
 export function focusedKey(): string | undefined {

@@ -1,7 +1,7 @@
 import type { Entry } from '../api/entry.ts'
 
 /** A fixed text, or an untrusted text that is shown as plain text (A13). */
-export type Part = string | { readonly said: string; readonly isAside?: true }
+export type Part = string | { readonly quote: string; readonly isAside?: true }
 type Parts = readonly (Part | undefined)[]
 
 /** Formats an entry: the event, its subject, and the reason of a failure. The actor is shown separately. */
@@ -27,16 +27,17 @@ export type EntryText = {
   readonly sentences: Readonly<Record<string, Sentence>>
 }
 
-export const said = (text: unknown): Part | undefined =>
-  typeof text === 'string' && text !== '' ? { said: text } : undefined
-export const field = (entry: Entry, name: string): unknown => entry.data?.[name]
-export const word = (entry: Entry, name: string): Part | undefined => said(field(entry, name))
-export const about = (entry: Entry, before = 'on'): Parts =>
-  entry.subject ? [before, said(entry.subject)] : []
-export const because = (entry: Entry, name = 'message'): Parts => aside(field(entry, name))
-export const aside = (text: unknown): Parts =>
-  typeof text === 'string' && text !== '' ? ['—', { said: text, isAside: true }] : []
+export const toQuote = (text: unknown): Part | undefined =>
+  typeof text === 'string' && text !== '' ? { quote: text } : undefined
+export const getField = (entry: Entry, name: string): unknown => entry.data?.[name]
+export const quoteField = (entry: Entry, name: string): Part | undefined =>
+  toQuote(getField(entry, name))
+export const addSubject = (entry: Entry, before = 'on'): Parts =>
+  entry.subject ? [before, toQuote(entry.subject)] : []
+export const addReason = (entry: Entry, name = 'message'): Parts => addAside(getField(entry, name))
+export const addAside = (text: unknown): Parts =>
+  typeof text === 'string' && text !== '' ? ['—', { quote: text, isAside: true }] : []
 
 /** Formats `lease_expired` as `lease expired`. */
-export const spaced = (text: unknown): string =>
+export const toWords = (text: unknown): string =>
   typeof text === 'string' ? text.replaceAll('_', ' ') : ''

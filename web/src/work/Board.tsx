@@ -6,7 +6,7 @@ import { HorizontalScroll } from '../shared/HorizontalScroll.tsx'
 import { adjacentCard, buildColumns } from './board.ts'
 import type { Direction } from './board.ts'
 import type { Sprint, Status } from './work.ts'
-import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow, scrollToRow } from '../shared/focus-row.ts'
 import { CardFace, StatusColumn } from './StatusColumn.tsx'
 import { useDrag } from './use-drag.ts'
 import { useKeyboardDrag } from './use-keyboard-drag.ts'
@@ -60,10 +60,10 @@ export function Board({ board, sprints }: Props) {
         state: { keepFocus: true },
       })
     focusRow(id)
-    showRow(id)
+    scrollToRow(id)
   }
   useEffect(() => {
-    if (view.story !== undefined) showRow(view.story)
+    if (view.story !== undefined) scrollToRow(view.story)
   }, [view.story])
   const { drag, ghost, onPointerDown } = useDrag(drop)
   const { lift, said, onKeyDown, onBlur } = useKeyboardDrag({

@@ -152,11 +152,11 @@ const effects: Record<string, string> = {
 
 /** Keeps the numbers on one line. */
 function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: Detail }) {
-  const [said, numbers] = formatTrustEffect(effect.approve)?.split(': ') ?? []
-  if (!numbers) return said ?? effects[kind] ?? 'Trust unchanged'
+  const [effectText, numbers] = formatTrustEffect(effect.approve)?.split(': ') ?? []
+  if (!numbers) return effectText ?? effects[kind] ?? 'Trust unchanged'
   return (
     <>
-      {said}: <span className="whitespace-nowrap">{numbers}</span>
+      {effectText}: <span className="whitespace-nowrap">{numbers}</span>
     </>
   )
 }

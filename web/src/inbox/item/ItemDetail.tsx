@@ -161,7 +161,7 @@ const channels: Readonly<Record<string, string>> = {
   mcp: 'over MCP',
 }
 
-/** Who decided the item, when, how and why. */
+/** The final state of the item, with person, time, channel and reason. */
 function EndState({ item }: { item: Item }) {
   const now = useSecond()
   const who = usePersonName(item.decided_by)
