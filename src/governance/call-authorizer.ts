@@ -62,18 +62,18 @@ type Deps = {
   readonly defaultMode: Mode
   /** Toolsets whose tools check their own writes by workspace, grants or claims (Y9). */
   readonly guardedToolsets: readonly string[]
-  readonly domainOf: DomainOf
+  readonly resolveDomain: ResolveDomain
   readonly now: Clock
 }
 
-export type DomainOf = ReturnType<typeof createDomainOf>
+export type ResolveDomain = ReturnType<typeof createDomainResolver>
 
 const act: CallVerdict = { mode: 'act' }
 
 /** Authorizes intercepted calls with the trust and policies of proposals and the defaults of Y9. */
 export function createCallAuthorizer(deps: Deps) {
   const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules } = deps
-  const { domainOf, now } = deps
+  const { resolveDomain, now } = deps
 
   /** True if trust decides about this call even without a mapping for its domain (Y9). */
   function isTrustRequired({ tool, input }: CallAttempt): boolean {
@@ -92,7 +92,7 @@ export function createCallAuthorizer(deps: Deps) {
     const target = touch.target ?? ''
     return {
       kind: 'call',
-      domain: domainOf(attempted),
+      domain: resolveDomain(attempted),
       action: tool.name,
       target,
       summary: toSingleLine([tool.title, touch.shown ?? target].filter(Boolean).join(': ')),
@@ -119,7 +119,7 @@ export function createCallAuthorizer(deps: Deps) {
     const { tool, input, caller } = attempted
     const isRead = tool.effect === 'read'
     if (!deps.policies().isMapped && !isTrustRequired(attempted)) return act
-    const domain = domainOf(attempted)
+    const domain = resolveDomain(attempted)
     const { policies, policy, extra } = await deps.policyFor(db, caller, domain)
     const byTrust =
       isTrustRequired(attempted) ||
@@ -269,7 +269,7 @@ const needsApproval = ({ highRisk, approvers, isUnreadable }: Effect) =>
 const hasEffect = (effect: Effect) => effect.hardStop || needsApproval(effect)
 
 /** Arguments must not choose the policy: a tool of a guarded toolset has the domain of its toolset. */
-export const createDomainOf =
+export const createDomainResolver =
   (guardedToolsets: readonly string[]) =>
   ({ tool, touch }: Pick<CallAttempt, 'tool' | 'touch'>): string =>
     guardedToolsets.includes(tool.toolset) ? tool.toolset : touch.domain

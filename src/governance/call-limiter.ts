@@ -89,7 +89,7 @@ export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now:
         : async (attempted) => {
             const { tool, caller } = attempted
             if (caller.kind !== 'agent') return judge(attempted)
-            // A resumed call is no repetition: the agent called once, and a person approved it (A15).
+            // A resumed call does not repeat: the agent called once, and a person approved it (A15).
             const repeatRefusal =
               attempted.approval === undefined ? checkRepeat(attempted) : undefined
             if (repeatRefusal) return repeatRefusal

@@ -3,7 +3,7 @@ import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool, CallTarget } from '#base/tool.ts'
 import { canonicalInput, isHighRisk } from './call-authorizer.ts'
-import type { DomainOf } from './call-authorizer.ts'
+import type { ResolveDomain } from './call-authorizer.ts'
 import type { Proposals } from './proposals.ts'
 import { extractFields } from './rules/fields.ts'
 import type { Field } from './rules/fields.ts'
@@ -29,7 +29,7 @@ export type EditValidator = ReturnType<typeof createEditValidator>
 /** Validates the edit of a person as if the agent had requested it (B3). */
 export function createEditValidator(
   policyFor: Proposals['policyFor'],
-  domainOf: DomainOf,
+  resolveDomain: ResolveDomain,
   readCall: ParseCall | undefined,
 ) {
   /** Returns the risk of an edit; throws if the active rules do not allow it (Y3, A4). */
@@ -66,7 +66,7 @@ export function createEditValidator(
     readCall &&
     (async (...[approval, given, reader]: Parameters<Edit>) => {
       const { tool, input, touch, change, target } = readCall(approval.action, given)
-      const { risk } = await evaluateEdit(reader, approval, domainOf({ tool, touch }), {
+      const { risk } = await evaluateEdit(reader, approval, resolveDomain({ tool, touch }), {
         fields: extractFields(input),
         isRead: tool.effect === 'read',
         isRisky: isHighRisk(tool, input),

@@ -26,7 +26,7 @@ import { toTrustKey } from './kinds.ts'
 import { pointsFor } from './trust-service.ts'
 import type { GovernanceStore } from './store.ts'
 import type { Undo } from './autonomous-calls.ts'
-import { evidenceLevelOf } from './rules/standing.ts'
+import { computeEvidenceLevel } from './rules/standing.ts'
 import { formatConsequences } from './rules/standing-text.ts'
 import {
   applyApproval,
@@ -295,7 +295,7 @@ export function createInbox(deps: Deps) {
       highRisk: why.high_risk_fields.length > 0,
     })
     const text = currentReasonText(why, { score: trust.score, closed, gated })
-    const level = evidenceLevelOf(closed?.toGo ?? 0)
+    const level = computeEvidenceLevel(closed?.toGo ?? 0)
     return { ...why, text, evidence_level: level, gated, trust_level: trust.score }
   }
 

@@ -119,10 +119,10 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       // Bound to the arguments of the later call: with defaults and with the target that follows from them.
       ...(edits.editCall && { edited: edits.editCall }),
       async onDecided(tx, approval, decision, call) {
-        const told = await applyDecision(tx, approval, decision)
+        const details = await applyDecision(tx, approval, decision)
         const { allow } = parseAnswers(decision)
-        if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return told
-        return { ...told, ...(await permissions.grant(tx, approval, allow, decision, call)) }
+        if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return details
+        return { ...details, ...(await permissions.grant(tx, approval, allow, decision, call)) }
       },
     },
     {
@@ -170,12 +170,12 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
         const check = await store.findCheckByApproval(tx, approval.id)
         await store.markCheckRead(tx, approval.id, now())
         const { override: given } = parseAnswers(decision)
-        const told =
+        const details =
           decision.verdict === 'reject' && given
             ? await override(tx, approval, decision, given, true, check)
             : await confirmCheck(tx, approval, decision, check)
         return {
-          ...told,
+          ...details,
           // A check has no opening entry: this entry is the first to mention it.
           opened_at: approval.createdAt,
           ...(isLookBackCheck(check) && { from_look_back: true }),
@@ -200,10 +200,10 @@ function checkQuorum({ requiredApprovals }: Approval, allow: Allowance): void {
 const withOptionalOverride = (kind: ApprovalKind, deps: OverrideDeps): ApprovalKind => ({
   ...kind,
   async onDecided(tx, approval, decision, call) {
-    const told = await kind.onDecided(tx, approval, decision, call)
+    const details = await kind.onDecided(tx, approval, decision, call)
     const { override } = parseAnswers(decision)
-    if (decision.verdict === 'approve' || !override) return told
-    return { ...told, ...(await overriding(deps)(tx, approval, decision, override, false)) }
+    if (decision.verdict === 'approve' || !override) return details
+    return { ...details, ...(await overriding(deps)(tx, approval, decision, override, false)) }
   },
 })
 

@@ -9,7 +9,7 @@ import type { Identity } from '#identity'
 import { createEntryLookup } from '#ledger'
 import type { Ledger } from '#ledger'
 import { createAutonomousCalls, createIsUndone } from './autonomous-calls.ts'
-import { createCallAuthorizer, createDomainOf } from './call-authorizer.ts'
+import { createCallAuthorizer, createDomainResolver } from './call-authorizer.ts'
 import { convertEvidence } from './convert-evidence.ts'
 import { createDomains } from './domains.ts'
 import { createEditValidator, createPolicyConflicts } from './edit-validator.ts'
@@ -76,7 +76,7 @@ export type Governance = ReturnType<typeof createGovernance>
 export function createGovernance(options: GovernanceOptions) {
   const { db, config, agents, people, reviewUrl, now, log } = options
   const { guardedToolsets } = options
-  const domainOf = createDomainOf(guardedToolsets)
+  const resolveDomain = createDomainResolver(guardedToolsets)
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
   const rules = { trust: toTrustRules(config), mode: toModeRules(config) }
@@ -122,7 +122,7 @@ export function createGovernance(options: GovernanceOptions) {
         show: (value) => approvals.redactForDisplay(value),
         edits: createEditValidator(
           (...asked) => proposals.policyFor(...asked),
-          domainOf,
+          resolveDomain,
           options.readCall,
         ),
         conflicts,
@@ -212,7 +212,7 @@ export function createGovernance(options: GovernanceOptions) {
     everyWrite: every_write,
     defaultMode: config.authority.default_mode,
     guardedToolsets,
-    domainOf,
+    resolveDomain,
   })
   const limiter = createCallLimiter(config.authority, now)
   return {

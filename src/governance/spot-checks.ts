@@ -133,15 +133,15 @@ export function createSpotChecks(deps: Deps) {
   }
 
   async function recordClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
-    const told =
+    const stored =
       client === undefined ? undefined : await scores.seenThrough(tx, { agent, domain }, client)
-    if (told)
+    if (stored)
       tx.append({
         type: 'trust.client_seen',
         actor: systemActor,
         domain,
         subject: agent,
-        data: told,
+        data: stored,
       })
   }
 

@@ -231,13 +231,13 @@ export type Period = { readonly start: number; readonly end: number }
 export async function readHistory(
   ledger: Source,
   { start, end }: Period,
-  { longestWaitMs, calls = false }: { longestWaitMs: number; calls?: boolean },
+  { maxWaitMs, calls = false }: { maxWaitMs: number; calls?: boolean },
 ): Promise<History> {
   const { read, history } = createHistory()
   const load = async (filter: Filter) => {
     for await (const entries of pageEntries(ledger, filter)) entries.forEach(read)
   }
-  const since = start - longestWaitMs
+  const since = start - maxWaitMs
   await load({
     types: ['handoff.created', 'handoff.resolved', 'approval.withdrawn'],
     until: since,

@@ -3,7 +3,7 @@ import { resolveMode, stricterMode } from './mode.ts'
 import type { ModeRules } from './mode.ts'
 import type { Effect, Evaluation, Policy } from './policy.ts'
 import type { Closed } from './standing.ts'
-import { evidenceLevelOf } from './standing.ts'
+import { computeEvidenceLevel } from './standing.ts'
 import { closedGate, applyDecay } from './trust.ts'
 import type { Proof, Trust, TrustRules } from './trust.ts'
 
@@ -27,7 +27,7 @@ type ModeInput = {
   readonly proof: Proof
   readonly policy: Policy | undefined
   readonly evaluation: Evaluation
-  /** Of the action itself: a destructive tool is high risk, whatever its fields. */
+  /** The risk of the action itself: a destructive tool is high risk, whatever its fields. */
   readonly risk: Risk
   readonly at: number
   /** A reason for approval independent of trust, such as `approvals.every_write`. */
@@ -47,7 +47,7 @@ export function decideMode(rules: Rules, input: ModeInput): ModeDecision {
   const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : input.risk
   const closed = closedGate(rules.trust, trust, input.risk, input.proof)
   const toGo = closed?.toGo ?? 0
-  const level = evidenceLevelOf(toGo)
+  const level = computeEvidenceLevel(toGo)
   const trustInput: TrustInput = {
     score: trust.score,
     gateOpen: closed === undefined,

@@ -47,7 +47,7 @@ export type Policies = ReturnType<typeof createPolicies>
 export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'authority'>) {
   const { policies, mappings, authority } = config
   const byId = new Map(policies.map((policy) => [policy.id, policy]))
-  const ordered = mappings.toSorted(mostSpecificFirst)
+  const ordered = mappings.toSorted(compareSpecificity)
   const isAlwaysHighRisk = authority.high_risk_fields.map(createMatcher)
   const known = new WeakMap<Policy, Check[]>()
 
@@ -131,7 +131,7 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   }
 }
 
-function mostSpecificFirst(a: Mapping, b: Mapping): number {
+function compareSpecificity(a: Mapping, b: Mapping): number {
   const [left, right] = [a, b].map((it) => globSpecificity(it.agent_id, it.domain))
   const differences = (left ?? []).map((value, place) => (right?.[place] ?? 0) - value)
   return differences.find((difference) => difference !== 0) ?? 0

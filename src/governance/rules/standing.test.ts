@@ -13,7 +13,7 @@ import {
   checkRate,
   checksToForgiveness,
   computeDraw,
-  evidenceLevelOf,
+  computeEvidenceLevel,
   gateClosed,
   isSampled,
   newStanding,
@@ -161,7 +161,7 @@ test('T11 credit and clean checks halve in 17 idle days; debts and strikes stay'
 })
 
 test('G5 evidence_level says how much is missing: 0.8 where nothing is', () => {
-  expect([0, 5, 25, 50].map(evidenceLevelOf)).toEqual([0.8, expect.closeTo(0.64, 12), 0, 0])
+  expect([0, 5, 25, 50].map(computeEvidenceLevel)).toEqual([0.8, expect.closeTo(0.64, 12), 0, 0])
 })
 
 const happening = fc.oneof(

@@ -164,4 +164,5 @@ export function applyIdleDecay(standing: TrustStanding, idleDays: number): Trust
 }
 
 /** 0 to 0.8 for readers of the seed's field: 0.8 where no right action is missing. */
-export const evidenceLevelOf = (toGo: number): number => Math.max(0, 0.8 * (1 - toGo / creditToAct))
+export const computeEvidenceLevel = (toGo: number): number =>
+  Math.max(0, 0.8 * (1 - toGo / creditToAct))

@@ -138,8 +138,8 @@ export const markActive = (rules: TrustRules, trust: Trust, at: number): Trust =
 })
 
 /**
- * What an approval counts for. With authentication off it changes only the score (A3). A change that a person edited,
- * or approved in bulk without opening it, is no evidence of a correct action.
+ * The value of an approval. With authentication off it changes only the score (A3). A change that a person edited,
+ * or approved in bulk without opening it, does not prove a correct action.
  */
 export type Worth = 'credit' | 'score' | 'claim'
 

@@ -45,7 +45,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
       'Approve many proposals in one call, by id or by filters. Each has its own outcome; a failure does not affect the others.',
     allowsUnverified: true,
     input: filterInput.extend({
-      feedback: longText.optional().describe('What the agents should know'),
+      feedback: longText.optional().describe('Note for the agents'),
     }),
     output: decisionResults.cowork_bulk_approve,
     approves: (input) => input.proposal_ids ?? 'unknown',
@@ -83,7 +83,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       ...selectionInput,
       override_type: overrideType,
       severity,
-      description: longText.describe('What was wrong'),
+      description: longText.describe('The mistake'),
     }),
     output: decisionResults.cowork_bulk_reject,
     async transact(tx, input, call) {

@@ -205,7 +205,7 @@ export const approveTool = ({ approvals }: Governance) =>
     allowsUnverified: true,
     input: z.object({
       proposal_id: approvalId,
-      feedback: longText.optional().describe('What the agent should know'),
+      feedback: longText.optional().describe('Note for the agent'),
       agent_id: agentId.optional().describe('Taken from the proposal; checked if given'),
       domain: domainName.optional().describe('Taken from the proposal; checked if given'),
       acknowledge_policy: acknowledgePolicy,

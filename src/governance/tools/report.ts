@@ -152,8 +152,8 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     async read(input, { caller }) {
       const { waits, now } = deps.governance
       const scope = parseScope(input, caller, now())
-      const { maxMs: longestWaitMs } = waits
-      const fullHistory = await readHistory(deps.ledger, scope.period, { longestWaitMs })
+      const { maxMs: maxWaitMs } = waits
+      const fullHistory = await readHistory(deps.ledger, scope.period, { maxWaitMs })
       const period = toPeriodResult(scope)
       if (caller.kind === 'agent') {
         const history = hideConfirmedChecks(fullHistory)
@@ -199,9 +199,9 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     async read(input, { caller }) {
       const { approvals, waits, now } = deps.governance
       const scope = parseScope(input, caller, now())
-      const { maxMs: longestWaitMs } = waits
+      const { maxMs: maxWaitMs } = waits
       const fullHistory = await readHistory(deps.ledger, scope.period, {
-        longestWaitMs,
+        maxWaitMs,
         calls: true,
       })
       const isAgent = caller.kind === 'agent'

@@ -14,7 +14,7 @@ import { evidenceNote } from '../gate-proof.ts'
 import { resolveMode } from '../rules/mode.ts'
 import { pointsFor } from '../trust-service.ts'
 import type { Governance } from '../service.ts'
-import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
+import { computeEvidenceLevel, kindCreditToAct } from '../rules/standing.ts'
 import {
   computeAccuracy,
   closedGate,
@@ -50,7 +50,7 @@ export async function toTrustResult(
     const closed = closedGate(rules.trust, trust, risk, { kind: kindCreditToAct, unread })
     const toGo = closed?.toGo ?? 0
     return {
-      evidence_level: round(evidenceLevelOf(toGo)),
+      evidence_level: round(computeEvidenceLevel(toGo)),
       gated: closed !== undefined,
       to_go: toGo,
       ...(closed && caller.kind === 'human' && { cause: closed.cause }),
