@@ -234,7 +234,7 @@ describe('policies', () => {
     const saved = await byHand([...save, '--from', '0'])
     expect(saved.code).toBe(0)
     expect(saved.output).toMatch(/On what agents did in the last 30 days: .+\./)
-    expect(saved.output).toMatch(/Version \w+ is in force\./)
+    expect(saved.output).toMatch(/Version \w+ is active\./)
     const { versions, active } = (await read('policy', 'versions')) as {
       active: string
       versions: { version: string; note: string; by: string; number: number }[]

@@ -66,7 +66,7 @@ test('H2 what a revoked agent handed over is resolved, and not handed back to it
     hand_back: false,
     hand_back_refused: {
       code: 'agent_revoked',
-      hint: expect.stringContaining('cowork agents add'),
+      hint: expect.stringContaining('a different agent'),
     },
   })
   expect(await call(app, 'cowork_check_handoff', { agent_id: 'sales' })).toMatchObject({ count: 0 })

@@ -67,7 +67,7 @@ test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothin
   )
   const { stdout } = await cowork(['trust', 'sales', 'crm.set'])
   expect(stdout).toMatch(/^NORMAL RISK {2}Autonomous: a person vouched for it; /m)
-  expect(stdout).toMatch(/^HIGH RISK {2}Supervised: not enough review evidence$/m)
+  expect(stdout).toMatch(/^HIGH RISK {2}Supervised: not enough reviewed actions$/m)
   expect(stdout).toMatch(/^ {2}next: +25 more correct actions$/m)
   expect(stdout).toMatch(/^ {2}credit: +····\|·{10} {2}0 of 25$/m)
   const less = await byHand(['trust', 'set', 'sales', 'crm.set', '0.79', '--reason', 'not sure'])
@@ -93,7 +93,7 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
 
   const { stdout: all } = await cowork(['trust', 'sales', 'crm.back'])
   expect(all).toMatch(/^NORMAL RISK {2}Supervised: an autonomous action was wrong$/m)
-  expect(all).toMatch(/^ {2}next: +look at 3 actions it did alone; each that is right counts/m)
+  expect(all).toMatch(/^ {2}next: +review 3 actions done alone; each correct one counts/m)
   expect(all).toMatch(/^ {2}credit: +···◂\|·{10} {2}−50 of 25$/m)
   expect(all).toMatch(/^ {2}strikes: +1 of 4, one is cleared after 15 clean checks$/m)
   expect(all).toMatch(/^ {2}checks: +3 pending, 3 from a look-back, the oldest since /m)

@@ -307,7 +307,7 @@ describe('an agent over HTTP, the bridge and the API', () => {
     const told = JSON.stringify([said, waiting, await look(agent, ids)])
     expect(told).not.toMatch(/spot|unread|closed_by|checks? (of|wait)/)
     const forPeople = await Promise.all(ids.map((id) => get(`/api/approvals/${id}`, app.owner)))
-    expect(JSON.stringify(forPeople)).toContain('spot checks of what it did alone wait')
+    expect(JSON.stringify(forPeople)).toContain('spot checks of its autonomous actions are unread')
     // The same in the words kept with what was decided meanwhile.
     const decide = { approval_ids: ids, decision: 'approve' }
     expect((await app.call('cowork_decide', decide)).status).toBe(200)

@@ -68,7 +68,7 @@ function formatClosed(
     case 'kind_wrong':
       return { reason: 'wrong in this kind of action', next: more }
     case 'unproven':
-      return { reason: 'not enough review evidence', next: more }
+      return { reason: 'not enough reviewed actions', next: more }
     case 'kind_new':
       return { reason: 'this kind of action is new', next: more }
     case 'unread':

@@ -5,7 +5,7 @@ import type { TrustStanding } from './trust-rows.ts'
 export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding => ({
   risk: 'normal',
   level: 'supervised',
-  reason: 'not enough review evidence',
+  reason: 'not enough reviewed actions',
   next: '25 more correct actions',
   credit: { now: 0, needed: 25 },
   strikes: { now: 0, most: 4 },
