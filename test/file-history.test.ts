@@ -35,7 +35,7 @@ test('RH2, TR3 records the undo version with the end of the call, independent of
       const change = { operation: 'write', made: path, replaced: { path, before } }
       // A different object from the one in the change.
       const validated = output.parse(structuredClone({ path }))
-      return { output: validated, finalize: history.changed(call, change) }
+      return { output: validated, finalize: history.recordChange(call, change) }
     },
   })
   const dispatch = createDispatch({
@@ -49,7 +49,7 @@ test('RH2, TR3 records the undo version with the end of the call, independent of
   })
   const answer = await dispatch({ tool: 'write', arguments: { path: '/w/a' }, caller: sales })
   expect(answer).toMatchObject({ status: 'done', output: { path: '/w/a' } })
-  const [version] = await store.versions(db)
+  const [version] = await store.listAllVersions(db)
   expect(version).toMatchObject({ path: '/w/a', call: answer.call, operation: 'write' })
   const done = (await entries()).find(({ type }) => type === 'call.done')
   expect(done?.data).toMatchObject({ replaced: version?.id })

@@ -95,7 +95,9 @@ test('FT10 where a folder is already, the path to give is named', async () => {
     return hint
   }
   const moved = { source: 'a.txt', destination: '2025' }
-  expect(await hintOf('move_file', moved)).toBe(`A folder is there. Give ${at('2025/a.txt')}.`)
+  expect(await hintOf('move_file', moved)).toBe(
+    `The destination is a folder. Give ${at('2025/a.txt')}.`,
+  )
   expect(await hintOf('copy_file', moved)).toContain(at('2025/a.txt'))
   expect(await hintOf('trash_restore', { trash_id, destination: '2025' })).toContain(
     at('2025/b.txt'),
@@ -267,9 +269,9 @@ test('PV5 PV8 what an agent is told of secrets and of documents is not said to p
     (await reader.call('read_file', { path }))['warnings']
   expect(await warned(agent, 'server.pem')).toEqual([expect.stringContaining('Do not repeat')])
   expect(await warned(agent, 'report.pdf')).toEqual([expect.stringContaining('untrusted text')])
-  const secrets = 'The name of this file is one of those that hold secrets.'
+  const secrets = 'Sensitive file.'
   expect(await warned(owner, 'server.pem')).toEqual([secrets])
-  expect(await warned(owner, 'report.pdf')).toEqual(['Taken out of a document.'])
+  expect(await warned(owner, 'report.pdf')).toEqual(['Extracted from a document.'])
   const diff = await owner.call('file_diff', { path: 'server.pem', with: 'report.pdf' })
   expect(diff['warnings']).toEqual([secrets])
 })

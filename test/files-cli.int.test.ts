@@ -370,7 +370,7 @@ describe('workspace', () => {
     // What holds files of the user stays the user's.
     const inside = await byHand(['workspace', 'choose', documents])
     expect(inside.code, inside.output).toBe(0)
-    expect(inside.output).toContain(`${documents} holds something already, and stays yours.`)
+    expect(inside.output).toContain(`${documents} contains files and is not changed.`)
     expect(readFileSync(place.paths.config, 'utf8')).toMatch(/Documents\/AI-Workspace$/m)
     const chosen = await byHand(['workspace', 'choose', join(home, 'AI')])
     expect(chosen.code, chosen.output).toBe(0)

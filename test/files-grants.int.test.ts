@@ -56,8 +56,8 @@ test('K5 GR5 up and the doctor tell of grants that open nothing', async () => {
   const place = testPlace(`grants: ${JSON.stringify(entries)}\n`)
   const up = await place.cowork(['up', '-d'])
   expect(up.stdout.split('\n').filter((line) => line.includes('Left out'))).toEqual([
-    `  Left out the grant of ${join(user, 'none')}: nothing is there. Make it, or mend the path in the configuration, and restart.`,
-    '  Left out the grant of /etc: no grant opens it to agents. Take it out of the configuration.',
+    `  Skipped the configured grant for ${join(user, 'none')}: not found. Create it or correct the path in the configuration, then restart.`,
+    '  Skipped the configured grant for /etc: protected path. Remove it from the configuration.',
   ])
   await inTerminal(place, ['grants', 'add', saved], {}).ended()
   replace(saved, 'two')

@@ -96,8 +96,8 @@ test('FT6 what was not looked into is said, by what it is, and the first are nam
   expect(all).toMatchObject({
     total_count: 1,
     skipped: [
-      `7 documents were not searched (each has to be read by itself): ${documents} and 2 more`,
-      `1 file was not searched (secret by name): ${join(workspace, 'secrets.txt')}`,
+      `7 documents were not searched (use read_file): ${documents} and 2 more`,
+      `1 file was not searched (sensitive): ${join(workspace, 'secrets.txt')}`,
       tooLarge,
     ],
   })
@@ -137,7 +137,7 @@ test('FT6 a full path is no query: the answer says how to ask instead', async ()
     [`${mine}/notes/a.md`, join(mine, 'notes'), 'a.md'],
   ] as const
   for (const [whole, path, query] of split) {
-    const hint = `Give the folder as path, ${JSON.stringify(path)}, and ${JSON.stringify(query)} as query.`
+    const hint = `Use path ${JSON.stringify(path)}, and ${JSON.stringify(query)} as query.`
     for (const search_in of ['workspace', 'all'])
       expect(await search({ query: whole, search_in })).toMatchObject({
         code: 'invalid_query',
@@ -180,7 +180,7 @@ test('FT6 GR7 a grant that is revoked during a search takes nothing from the oth
     const skipped = 'skipped' in more && more.skipped
     expect({ isError, first: paths.slice(0, 2) }).toEqual({ isError: false, first: others })
     if (skipped) {
-      const said = `1 place was not searched (its grant ended meanwhile): ${other}`
+      const said = `1 place was not searched (grant ended during the search): ${other}`
       expect({ skipped, paths }).toEqual({ skipped: [said], paths: others })
       break
     }

@@ -28,7 +28,7 @@ test('FT4 an update to what is there already is told so, and leaves no version a
     expect(await agent.call('update_file', { path: 'a.txt', ...change })).toMatchObject({
       success: true,
       diff: '',
-      text: `${join(workspace, 'a.txt')} has that content already.`,
+      text: `${join(workspace, 'a.txt')} already has that content.`,
     })
   expect((await agent.call('file_versions', { path: 'a.txt' }))['versions']).toEqual([])
   expect(existsSync(join(workspace, 'a.txt.bak'))).toBe(false)
@@ -44,7 +44,7 @@ test('FT4 a change too large to be shown is made, told and kept as a version', a
   for (const dry_run of [true, false])
     expect(await update({ edits, dry_run })).toMatchObject({
       success: true,
-      diff: '[it differs; what does is not shown]',
+      diff: '[changed; diff hidden]',
     })
   expect(readFileSync(at).subarray(-4).toString()).toBe('FIN"')
   expect((await agent.call('file_versions', { path: 'one.json' }))['versions']).toHaveLength(1)

@@ -756,7 +756,7 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   expect(await agent.call('create_file', written)).toMatchObject({ success: true })
   expect(await call('update_file', { path: 'big.txt', content: 'x' })).toContain('a new name')
   const gone = await call('delete_file', { path: join(mine, 'g.txt') })
-  expect(gone).toContain('no_grant Files are deleted in the workspace only.')
+  expect(gone).toContain('no_grant Files can be deleted only in the workspace.')
   expect(gone).not.toContain('request_grant')
   const query = { query: '(', search_type: 'regex' }
   expect(await call('search_files', query)).toMatch(/^invalid_query That is .* Change the query/)

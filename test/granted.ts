@@ -37,7 +37,7 @@ export async function createWorld(store: Store) {
 
   async function start(settings: Settings = {}, node = 'here') {
     let grants: Grants | undefined
-    const where = { home, workspace }
+    const pathContext = { home, workspace }
     const governed = await openGoverned(
       settings,
       {
@@ -49,7 +49,7 @@ export async function createWorld(store: Store) {
             db,
             config,
             guard,
-            where,
+            pathContext,
             node,
             approvals,
             policyVersion: () => governance().versions.version(),
@@ -66,7 +66,7 @@ export async function createWorld(store: Store) {
             agents,
             approvals,
             guard,
-            where,
+            pathContext,
             defaultScope,
             now,
           })

@@ -157,7 +157,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     expect((await here.grants.decideNow(here.sales, docs, 'read')).grant).toBeDefined()
     expect(here.grants.decide(other, docs, 'read').grant).toBeUndefined()
     here.identity.sessions.endConnection('sales-1')
-    await expect.poll(() => here.grants.live()).toEqual([])
+    await expect.poll(() => here.grants.listActive()).toEqual([])
     expect(await reasons(here)).toEqual(['session_ended'])
   })
 
@@ -180,7 +180,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     here.grants.onChange((change) => void ended.push(...change.ended))
     move(day)
     expect(here.grants.decide(here.sales, docs, 'read')).toEqual({ code: 'no_grant' })
-    await here.grants.tidy()
+    await here.grants.cleanUp()
     expect(ended).toHaveLength(1)
     expect(await reasons(here)).toEqual(['expired'])
   })
@@ -191,8 +191,8 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     const { id } = await here.add(docs)
     const acts = async () => (await here.entries()).filter(({ type }) => !type.startsWith('call.'))
     const before = await acts()
-    here.grants.used(String(id))
-    here.grants.used(String(id))
+    here.grants.recordUse(String(id))
+    here.grants.recordUse(String(id))
     const [shown] = await here.listed(anna)
     expect(shown).toMatchObject({ access_count: 2 })
     expect(Date.parse(String(shown?.['last_accessed']))).toBeLessThanOrEqual(now())
@@ -224,12 +224,12 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     renameSync(`${path}~`, path)
     const to = (await pinPath(path)) as Inode
     const call = { id: 'call_1', caller: here.sales }
-    await here.db.transact((tx) => here.grants.follow(tx, { path, from, to }, call))
+    await here.db.transact((tx) => here.grants.repin(tx, { path, from, to }, call))
     expect(await born()).toBe(to.born)
     expect(await here.check(path, here.sales)).toMatchObject({ has_access: true })
     // On a disk whose births say nothing, that of the next says no more.
     await remember('NULL')
-    await here.db.transact((tx) => here.grants.follow(tx, { path, from: to, to: from }, call))
+    await here.db.transact((tx) => here.grants.repin(tx, { path, from: to, to: from }, call))
     expect(await born()).toBeNull()
   })
 
@@ -245,12 +245,12 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     await here.add(docs)
     await here.add(docs, 'write', { agent: 'support' })
     await here.add(work, 'write')
-    const closing = await here.grants.closing(here.sales)
-    expect(closing.toSorted((one) => (one.permission === 'deny' ? -1 : 1))).toMatchObject([
+    const blocking = await here.grants.listBlocking(here.sales)
+    expect(blocking.toSorted((one) => (one.permission === 'deny' ? -1 : 1))).toMatchObject([
       { path: work, permission: 'deny', agent: 'sales', revokedAt: expect.any(Number) },
       { path: work, permission: 'write', agent: '*', revokedAt: null },
     ])
-    expect(closing.find(({ permission }) => permission === 'deny')?.revokedAt).toBeLessThanOrEqual(
+    expect(blocking.find(({ permission }) => permission === 'deny')?.revokedAt).toBeLessThanOrEqual(
       lifted,
     )
   })
@@ -263,27 +263,27 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     const waiting = async () =>
       (await here.governance.inbox.list(anna, { status: 'pending', kind: 'finding', limit: 10 }))
         .items
-    await here.grants.tidy()
+    await here.grants.cleanUp()
     expect(await waiting()).toEqual([])
     move(61 * day)
-    here.grants.used(String(used['id']))
-    await here.grants.tidy()
-    await here.grants.tidy()
+    here.grants.recordUse(String(used['id']))
+    await here.grants.cleanUp()
+    await here.grants.cleanUp()
     const items = await waiting()
     expect(items).toMatchObject([
-      { summary: `Not used for 60 days: keep access to ${docs}?`, target: docs },
+      { summary: `Unused for 60 days: keep access to ${docs}?`, target: docs },
     ])
     expect(await here.decide(items[0]?.id)).toMatchObject({ status: 'approved' })
-    await here.grants.tidy()
+    await here.grants.cleanUp()
     expect(await waiting()).toEqual([])
     move(60 * day)
-    here.grants.used(String(used['id']))
-    await here.grants.tidy()
+    here.grants.recordUse(String(used['id']))
+    await here.grants.cleanUp()
     const [again] = await waiting()
     expect(await here.decide(again?.id, { decision: 'reject' })).toMatchObject({
       status: 'rejected',
     })
-    await expect.poll(() => here.grants.live().map(({ id }) => id)).toEqual([used['id']])
+    await expect.poll(() => here.grants.listActive().map(({ id }) => id)).toEqual([used['id']])
     expect(await here.entries(['grant.revoked'])).toMatchObject([
       { ids: { grant: unused['id'] }, data: { reason: 'person' } },
     ])
@@ -305,10 +305,10 @@ export function grantsContract(newStore: () => Promise<Store>): void {
       { path: docs, agent: '*', granted_by: 'system_setup', scope: 'permanent' },
       { path: join(docs, 'Work'), permission: 'read-write', hard_links: true },
     ])
-    expect(first.grants.leftOut()).toMatchObject([
-      { path: join(home, 'none'), why: expect.stringContaining('nothing is there') },
-      { path: join(home, '.ssh'), why: expect.stringContaining('no grant opens it') },
-      { path: join(docs, 'Work', 'plan.md'), why: expect.stringContaining('Grant the folder') },
+    expect(first.grants.listSkipped()).toMatchObject([
+      { path: join(home, 'none'), reason: expect.stringContaining('not found') },
+      { path: join(home, '.ssh'), reason: expect.stringContaining('protected path') },
+      { path: join(docs, 'Work', 'plan.md'), reason: expect.stringContaining('Grant the folder') },
     ])
     await first.stop()
     const second = await start({ grants: { entries } })

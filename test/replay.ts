@@ -234,19 +234,19 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await here.add(docs, 'read', { expires_at: new Date(here.now() + day).toISOString() })
     const { request_id: id } = await here.ask(join(docs, 'Work'), here.sales)
     await here.allow(id, 'folder_session')
-    const [grant] = here.grants.live()
-    here.grants.used(String(grant?.id))
+    const [grant] = here.grants.listActive()
+    here.grants.recordUse(String(grant?.id))
     const from = await pinPath(file)
     writeFileSync(`${file}.new`, 'new')
     renameSync(`${file}.new`, file)
     const to = await pinPath(file)
     if (!from || !to) throw new Error('nothing is there')
     await here.ledger.transact((tx) =>
-      here.grants.follow(tx, { path: file, from, to }, { id: 'call', caller: anna }),
+      here.grants.repin(tx, { path: file, from, to }, { id: 'call', caller: anna }),
     )
     await here.add(file, 'read')
     move(2 * day)
-    await here.grants.tidy()
+    await here.grants.cleanUp()
     expect((await here.entries(['grant.repinned'])).length).toBe(1)
     expect((await here.entries(['grant.revoked'])).length).toBeGreaterThan(1)
     await here.stop()

@@ -6,22 +6,22 @@ import { isOwner } from './grants/temporary-grants.ts'
 import type { Grants } from './grants/service.ts'
 import type { PathResolver } from './path-resolver.ts'
 
-/** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
+/** Checks paths and grants first, so that no person is asked about a call that cannot run. */
 export const checkFiles =
-  (places: Pick<PathResolver, 'place' | 'named'>) =>
+  (resolver: Pick<PathResolver, 'resolve' | 'describePath'>) =>
   async ({ tool, caller, input }: CallAttempt): Promise<Verdict> => {
-    const wanted = tool.paths?.(input) ?? []
-    for (const one of wanted)
+    const requests = tool.paths?.(input) ?? []
+    for (const request of requests)
       try {
-        await places.place(caller, one)
+        await resolver.resolve(caller, request)
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
         const { code, message, hint, details } = error
         const isAboutGrants = hasCode(error, 'no_grant', 'read_only_grant')
-        if (one.ownerNeedsNoGrant && isOwner(caller) && isAboutGrants) continue
-        const files = wanted.map((other) => ({
-          ...places.named(other.path),
-          ...(other === one && { code }),
+        if (request.ownerNeedsNoGrant && isOwner(caller) && isAboutGrants) continue
+        const files = requests.map((other) => ({
+          ...resolver.describePath(other.path),
+          ...(other === request && { code }),
         }))
         const told = files.length > 1 ? { told: toTouchedData(files) } : {}
         return { mode: 'refuse', code, message, ...(hint && { hint }), details, ...told }
@@ -29,11 +29,11 @@ export const checkFiles =
     return { mode: 'act' }
   }
 
-/** What was asked for may be another by now (PV9): looked at here, where nobody waits for it. */
+/** Inspects requested paths that may have been replaced (PV9), before the transaction of the decision. */
 export const inspectReplacedTargets =
-  (grants: Pick<Grants, 'look'>) =>
+  (grants: Pick<Grants, 'inspectReplaced'>) =>
   async ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): Promise<Verdict> => {
     const ids = tool.approves?.(input) ?? []
-    if (ids !== 'unknown' && ids.length > 0) await grants.look(ids)
+    if (ids !== 'unknown' && ids.length > 0) await grants.inspectReplaced(ids)
     return { mode: 'act' }
   }

@@ -9,7 +9,9 @@ const workspace = z
     create_if_missing: z
       .boolean()
       .default(true)
-      .describe('Make the folder when it is not there; otherwise start is refused. Default true.'),
+      .describe(
+        'Create the folder if it is missing; if false, cowork does not start. Default true.',
+      ),
     structure: z
       .array(
         nonEmptyString('a folder inside the workspace', /^(?![/~\\])(?!(.*\/)?\.\.(\/|$))[^\0]+$/),
@@ -26,10 +28,10 @@ const workspace = z
         'Spreadsheets/',
         'temp/',
       ])
-      .describe('Folders made in the workspace on first start.'),
+      .describe('Folders created in the workspace at the first start.'),
   })
   .prefault({})
-  .describe('The folder of the agents’ own.')
+  .describe('The agents’ folder.')
 
 const scope = z.enum(['session', 'permanent'])
 
@@ -37,19 +39,19 @@ const grant = z.strictObject({
   path: filePath.describe('File or folder.'),
   permission: z
     .enum(['read', 'read-write', 'write'])
-    .describe('`write` creates new files only and sees nothing that is there.'),
+    .describe('`write` only creates files and cannot read.'),
   scope: scope
     .optional()
     .describe('`session` ends with the session. Default grants.default_scope.'),
   expires_at: z.iso
     .datetime({ offset: true, error: 'an RFC 3339 time such as 2027-01-31T00:00:00Z' })
     .optional()
-    .describe('When the grant ends by itself. Default: never.'),
+    .describe('When the grant expires. Default: never.'),
   hard_links: z
     .boolean()
     .default(false)
     .describe(
-      'Allow reading files that have a second hard link, perhaps outside the folder. Default false.',
+      'Allow reading files with other hard links, which may be outside the folder. Default false.',
     ),
 })
 
@@ -57,28 +59,29 @@ const grantsObject = z.strictObject({
   database: filePath
     .optional()
     .describe(
-      'A grants.db to import at start and keep as a written copy. The truth is in the control plane.',
+      'A grants.db to import at start and keep as a copy. The store of cowork is authoritative.',
     ),
   default_scope: scope
     .default('permanent')
-    .describe('Scope of a grant that names none. Default permanent.'),
-  entries: z.array(grant).default([]).describe('Grants made at start for every agent.'),
+    .describe('Scope of grants without `scope`. Default permanent.'),
+  entries: z.array(grant).default([]).describe('Grants for all agents, made at start.'),
 })
 
 const grants = z
-  .union([z.array(grant), grantsObject], 'a list or a mapping')
-  .transform((given) => {
-    const it = Array.isArray(given) ? grantsObject.parse({ entries: [] }) : given
-    const entries = Array.isArray(given) ? given : given.entries
+  .union([z.array(grant), grantsObject], 'a list or a mapping of keys')
+  .transform((value) => {
+    const settings = Array.isArray(value) ? grantsObject.parse({ entries: [] }) : value
+    const entries = Array.isArray(value) ? value : value.entries
     return {
-      ...it,
-      entries: entries.map((one) => ({ ...one, scope: one.scope ?? it.default_scope })),
+      ...settings,
+      entries: entries.map((entry) => ({
+        ...entry,
+        scope: entry.scope ?? settings.default_scope,
+      })),
     }
   })
   .prefault({})
-  .describe(
-    'Folders of the user that agents may enter: a list of grants, or an object with `entries`.',
-  )
+  .describe('Grants to the user’s files and folders: a list, or an object with `entries`.')
 
 const extensionForm = /^(\.[\w.+-]+)(?: \(unless in ([^()]+)\))?$/
 
@@ -87,16 +90,14 @@ const security = z
     forbidden_paths: z
       .array(filePath)
       .default([])
-      .describe(
-        'Paths closed even with a grant, besides the built-in ones, which cannot be removed.',
-      ),
+      .describe('Protected paths that no grant can open, in addition to the built-in ones.'),
     forbidden_extensions_create: z
       .array(
         nonEmptyString(
           'an extension such as .exe or ".sh (unless in Code/bash/)"',
           extensionForm,
-        ).transform((given) => {
-          const [, extension = given, unlessIn] = extensionForm.exec(given) ?? []
+        ).transform((text) => {
+          const [, extension = text, unlessIn] = extensionForm.exec(text) ?? []
           return {
             extension: extension.toLowerCase(),
             ...(unlessIn ? { unless_in: unlessIn } : {}),
@@ -105,23 +106,23 @@ const security = z
       )
       .prefault(['.exe', '.sh (unless in Code/bash/)', '.bat', '.ps1'])
       .describe(
-        'Extensions no tool may create; the form `.sh (unless in Code/bash/)` leaves one folder open.',
+        'Extensions that tools must not create; `.sh (unless in Code/bash/)` excepts one folder.',
       ),
     max_file_size_mb: integer(1)
       .default(50)
       .describe('Largest file that tools create, change or copy, in MB. Default 50.'),
     max_binary_read_mb: integer(1)
       .default(10)
-      .describe('Largest binary file read in one piece, in MB. Default 10.'),
+      .describe('Largest binary file read at once, in MB. Default 10.'),
     sensitive_patterns: z
       .array(nonEmptyString('a glob'))
       .default(['**/credentials*', '**/secret*', '**/*.pem', '**/*.key'])
       .describe(
-        'Globs of files that are read with a warning, written as high risk and never shown in previews.',
+        'Globs of sensitive files: reads carry a warning, writes are high risk, previews hide the content.',
       ),
   })
   .prefault({})
-  .describe('Limits that no grant lifts.')
+  .describe('Limits that apply to every grant.')
 
 const cleanup = z
   .strictObject({
@@ -130,25 +131,23 @@ const cleanup = z
       .describe('Age at which files in temp/ go to the trash, in days. Default 7.'),
     run_schedule: cron
       .default('0 2 * * *')
-      .describe('When the clean-up runs, as cron in local time. Default 0 2 * * *.'),
+      .describe('Cleanup schedule as cron in local time. Default 0 2 * * *.'),
     notify_before_delete: z
       .boolean()
       .default(false)
-      .describe('List what would go one run earlier, with a way to keep it. Default false.'),
+      .describe('List files one run before deletion, with an option to keep them. Default false.'),
   })
   .prefault({})
-  .describe('Clean-up of temporary files.')
+  .describe('Cleanup of temporary files.')
 
 const versions = z
   .strictObject({
     retention: duration.prefault('30d').describe('How long a change can be undone. Default 30d.'),
-    max_per_file: integer(1).default(50).describe('Versions kept of one file. Default 50.'),
-    max_total_gb: integer(1)
-      .default(5)
-      .describe('Size of all versions together, in GB. Default 5.'),
+    max_per_file: integer(1).default(50).describe('Versions kept per file. Default 50.'),
+    max_total_gb: integer(1).default(5).describe('Total size of all versions, in GB. Default 5.'),
   })
   .prefault({})
-  .describe('Earlier contents of changed files.')
+  .describe('Versions of changed files.')
 
 const trash = z
   .strictObject({

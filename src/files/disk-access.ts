@@ -13,77 +13,81 @@ import { isWithin } from './rules/paths.ts'
 
 type Deps = {
   readonly worker: FileWorker
-  readonly places: PathResolver
-  readonly grants: Pick<Grants, 'used' | 'hasMoved' | 'replacing'>
+  readonly resolver: PathResolver
+  readonly grants: Pick<Grants, 'recordUse' | 'wasRepinned' | 'trackReplacement'>
 }
 
-type Told = Pick<Call, 'caller' | 'addDetails'>
+type ResolveCall = Pick<Call, 'caller' | 'addDetails'>
 
 export type DiskAccess = ReturnType<typeof createDiskAccess>
 
-/** What a call does on disk: by the caller's own right, through the worker, and known to the ledger. */
-export function createDiskAccess({ worker, places, grants }: Deps) {
-  const inOrder = createCommitOrder()
+/** Checks the caller's access, sends operations to the file worker, and adds the touched files to the ledger entry. */
+export function createDiskAccess({ worker, resolver, grants }: Deps) {
+  const waitForPredecessors = createCommitOrder()
 
-  /** Under which paths an answer has rows: as they lie after links, those of a move at both ends. */
-  function changedBy(op: Op, about: readonly ResolvedPath[], answer: object): string[] {
-    const [source, target] = [about[0], about.at(-1)]
+  /** Lists the paths whose rows change, without symbolic links; for a move, source and target. */
+  function listChangedPaths(op: Op, targets: readonly ResolvedPath[], answer: object): string[] {
+    const [source, target] = [targets[0], targets.at(-1)]
     if (!mutatingOps.has(op) || !source || !target) return []
     const { real, from, to } = answer as Partial<Record<'real' | 'from' | 'to', string>>
     return [
-      ...(from === undefined ? [] : [places.pathIn(source, from)]),
-      ...[to, real].flatMap((path) => (path === undefined ? [] : [places.pathIn(target, path)])),
+      ...(from === undefined ? [] : [resolver.toRealPath(source, from)]),
+      ...[to, real].flatMap((path) =>
+        path === undefined ? [] : [resolver.toRealPath(target, path)],
+      ),
     ]
   }
 
-  /** Whether one of them goes on for what we put in its place: a worker that was not told of it may have refused. */
-  async function hasMoved(about: readonly ResolvedPath[]): Promise<boolean> {
-    const moved = about.map(async ({ grant }) => grant !== undefined && grants.hasMoved(grant))
-    return (await Promise.all(moved)).includes(true)
+  /** Whether a grant was repinned to a file that cowork wrote: a worker without the new pin may have refused it. */
+  async function wasRepinned(targets: readonly ResolvedPath[]): Promise<boolean> {
+    const repinned = targets.map(
+      async ({ grant }) => grant !== undefined && grants.wasRepinned(grant),
+    )
+    return (await Promise.all(repinned)).includes(true)
   }
 
-  /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
-  async function ask<O extends Op>(
+  /** Runs one operation. An error names the target that it failed for; each target's grant counts as used. */
+  async function request<O extends Op>(
     call: Pick<Call, 'caller' | 'signal' | 'recordStart' | 'commitQueued'> &
       Partial<Pick<Call, 'progress'>>,
     op: O,
-    about: readonly ResolvedPath[],
-    asked: OpRequest<O>,
+    targets: readonly ResolvedPath[],
+    input: OpRequest<O>,
     body?: Uint8Array,
   ): Promise<OpResponse<O>> {
-    const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
+    const ids = targets.flatMap(({ grant }) => (grant ? [grant.id] : []))
     try {
       const { caller, signal, recordStart } = call
-      const onProgress = progressOf(call)
-      const more = { grants: ids, signal, enter: recordStart, onProgress, ...(body && { body }) }
-      const asking = () => {
-        const answer = worker.ask(op, asked, more)
-        for (const folder of foldersChanged(op, about))
-          grants.replacing(
+      const onProgress = createProgressListener(call)
+      const options = { grants: ids, signal, enter: recordStart, onProgress, ...(body && { body }) }
+      const send = () => {
+        const answer = worker.ask(op, input, options)
+        for (const folder of listReplacedFolders(op, targets))
+          grants.trackReplacement(
             folder,
             answer.then(() => call.commitQueued),
           )
         return answer
       }
-      const answer = await asking().catch(async (error: unknown) => {
-        if (!hasCode(error, 'root_replaced') || !(await hasMoved(about))) throw error
-        return asking()
+      const answer = await send().catch(async (error: unknown) => {
+        if (!hasCode(error, 'root_replaced') || !(await wasRepinned(targets))) throw error
+        return send()
       })
-      const changed = changedBy(op, about, answer)
-      if (changed.length > 0) await inOrder(changed, call.commitQueued)
-      // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
-      if (caller.kind === 'agent') for (const id of ids) grants.used(id)
+      const changed = listChangedPaths(op, targets, answer)
+      if (changed.length > 0) await waitForPredecessors(changed, call.commitQueued)
+      // Use by a person does not show whether an agent still needs the grant (GR7).
+      if (caller.kind === 'agent') for (const id of ids) grants.recordUse(id)
       return answer
     } catch (error) {
-      throw explainWorkerError(error, op, about, call.caller.kind === 'human')
+      throw explainWorkerError(error, op, targets, call.caller.kind === 'human')
     }
   }
 
-  /** As far as the caller may know (GR9). */
+  /** False if the caller may not know it (GR9). */
   async function isFolder(call: Call, path: string): Promise<boolean> {
     try {
-      const placed = await places.place(call.caller, { path, need: 'read' })
-      const { stat } = await ask(call, 'stat', [placed], { at: placed.at })
+      const placed = await resolver.resolve(call.caller, { path, need: 'read' })
+      const { stat } = await request(call, 'stat', [placed], { at: placed.at })
       return stat.type === 'folder'
     } catch (error) {
       if (error instanceof CoworkError) return false
@@ -92,30 +96,31 @@ export function createDiskAccess({ worker, places, grants }: Deps) {
   }
 
   return {
-    ask,
+    request,
 
-    /** Where it lies for this caller. The entry that ends the call says under which grant (FT8). */
-    async place(call: Told, wanted: PathRequest, isSubject = true): Promise<ResolvedPath> {
+    /** Resolves a path for this caller. The entry that ends the call names the grant (FT8). */
+    async resolve(
+      call: ResolveCall,
+      request: PathRequest,
+      isSubject = true,
+    ): Promise<ResolvedPath> {
       try {
-        const placed = await places.place(call.caller, wanted)
+        const placed = await resolver.resolve(call.caller, request)
         const { grant } = placed
         const ids = isSubject && grant ? { ids: { grant: grant.id } } : {}
         call.addDetails({ ...ids, touched: { file: toTouchedFile(placed), isSubject } })
         return placed
       } catch (error) {
         if (error instanceof CoworkError) {
-          const file = { ...places.named(wanted.path), success: false, code: error.code }
+          const file = { ...resolver.describePath(request.path), success: false, code: error.code }
           call.addDetails({ touched: { file, isSubject } })
         }
         throw error
       }
     },
 
-    /**
-     * Something comes to a free place: where a folder is already, the path to give is named. `name` is that of what
-     * comes, where it has one.
-     */
-    async arrive<T>(
+    /** Runs `act`. If a folder already exists at the destination, the hint gives the path with the file name. */
+    async withDestinationHint<T>(
       call: Call,
       { path }: ResolvedPath,
       name: string | undefined,
@@ -127,25 +132,25 @@ export function createDiskAccess({ worker, places, grants }: Deps) {
         if (!hasCode(error, 'exists') || !(await isFolder(call, path))) throw error
         const next =
           name === undefined
-            ? 'Give the name of the file as well.'
-            : `Give ${sanitizeText(join(path, name), 500)}.`
-        throw fileError('exists', path, error.message, `A folder is there. ${next}`)
+            ? 'Add the file name to the path.'
+            : `Use ${sanitizeText(join(path, name), 500)}.`
+        throw fileError('exists', path, error.message, `The destination is a folder. ${next}`)
       }
     },
   }
 }
 
-/** Undefined where the client did not ask for it: then the worker says nothing. */
-const progressOf = ({ progress = noProgress }: Partial<Pick<Call, 'progress'>>) =>
+/** Returns undefined if the client did not ask for progress; the worker then reports none. */
+const createProgressListener = ({ progress = noProgress }: Partial<Pick<Call, 'progress'>>) =>
   progress === noProgress ? undefined : ({ done, total }: Progress) => progress(done, total)
 
-/** Operations that may put a file in the place of another. Under the grant of one file it stays that file. */
-const replacing: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'restoreVersion'])
+/** Operations that may replace a file with a new one. Under a grant of a single file, the file keeps its inode. */
+const replacingOps: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'restoreVersion'])
 
-/** Where in such a folder is known only after links. */
-const foldersChanged = (op: Op, about: readonly ResolvedPath[]): string[] =>
-  replacing.has(op)
-    ? about.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
+/** Only the granted folder is known here: the worker resolves symbolic links inside. */
+const listReplacedFolders = (op: Op, targets: readonly ResolvedPath[]): string[] =>
+  replacingOps.has(op)
+    ? targets.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
     : []
 
 export const toTouchedFile = ({ path, area, grant }: ResolvedPath): TouchedFile => ({
@@ -154,31 +159,30 @@ export const toTouchedFile = ({ path, area, grant }: ResolvedPath): TouchedFile 
   ...(grant && { grant: grant.id }),
 })
 
-type Ahead = { readonly paths: readonly string[]; readonly inLine: Promise<void> }
+type QueuedChange = { readonly paths: readonly string[]; readonly queued: Promise<void> }
 
 /**
- * The rows of changes come in the order in which the disk was changed: those of a file go where it goes, so that a
- * move that is told before the change ahead of it would leave its rows behind. Who was answered waits here until all
- * that were answered before it, about the same files or a folder around them, stand in line for their commit; not for
- * the commit itself.
+ * Keeps the rows of changes in the order in which the disk changed. A move renames the rows of its file, so a move
+ * recorded before an earlier change would leave the rows of that change behind. A call waits until every earlier call
+ * for the same files, or for a folder around them, is queued for its commit. It does not wait for the commit.
  */
 function createCommitOrder() {
-  const ahead = new Set<Ahead>()
+  const pending = new Set<QueuedChange>()
 
-  /** To be called in the order of the answers. `inLine` is that of the call itself. */
-  return async function inOrder(
+  /** Must be called in the order of the worker's replies. `queued` is the `commitQueued` of the call itself. */
+  return async function waitForPredecessors(
     paths: readonly string[],
-    inLine: Promise<void> | undefined,
+    queued: Promise<void> | undefined,
   ): Promise<void> {
-    const before = [...ahead].filter((other) => meet(other.paths, paths))
-    if (inLine) {
-      const mine = { paths, inLine }
-      ahead.add(mine)
-      void inLine.then(() => ahead.delete(mine))
+    const predecessors = [...pending].filter((other) => overlap(other.paths, paths))
+    if (queued) {
+      const change = { paths, queued }
+      pending.add(change)
+      void queued.then(() => pending.delete(change))
     }
-    for (const other of before) await other.inLine
+    for (const predecessor of predecessors) await predecessor.queued
   }
 }
 
-const meet = (some: readonly string[], others: readonly string[]): boolean =>
-  some.some((one) => others.some((other) => isWithin(one, other) || isWithin(other, one)))
+const overlap = (paths: readonly string[], others: readonly string[]): boolean =>
+  paths.some((path) => others.some((other) => isWithin(path, other) || isWithin(other, path)))

@@ -11,11 +11,11 @@ import { isPathGlob } from './rules/path-glob.ts'
 import { isWithin } from './rules/paths.ts'
 import type { FileParts } from './service.ts'
 
-type Deps = Pick<FileParts, 'disk' | 'places' | 'grants' | 'workspace'>
+type Deps = Pick<FileParts, 'disk' | 'resolver' | 'grants' | 'workspace'>
 
 export type FileRead = Omit<OpResponse<'read'>, 'body' | 'extracted' | 'sensitive'> & {
   readonly path: string
-  /** UTF-8 of a text, the bytes of anything else. */
+  /** Text as UTF-8, otherwise the raw bytes. */
   readonly content: Buffer
   readonly isExtracted: boolean
   readonly isSensitive: boolean
@@ -23,7 +23,7 @@ export type FileRead = Omit<OpResponse<'read'>, 'body' | 'extracted' | 'sensitiv
 
 export type Listing = { readonly entries: readonly ListEntry[]; readonly next?: string }
 
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
 export function createFileReader(deps: Deps) {
   const { disk } = deps
@@ -40,13 +40,13 @@ export function createFileReader(deps: Deps) {
         readonly path: string
         readonly range?: Range | undefined
         readonly maxBytes: number
-        /** Of what is no text and comes whole. */
+        /** Limit for content that is not text and is returned in full. */
         readonly maxWhole?: number | undefined
       },
     ): Promise<FileRead> {
-      const placed = await disk.place(call, { path: given, need: 'read' })
+      const placed = await disk.resolve(call, { path: given, need: 'read' })
       const { at, path } = placed
-      const { body, extracted, sensitive, ...answer } = await disk.ask(call, 'read', [placed], {
+      const { body, extracted, sensitive, ...answer } = await disk.request(call, 'read', [placed], {
         at,
         maxBytes,
         ...(range && { range }),
@@ -57,7 +57,7 @@ export function createFileReader(deps: Deps) {
       return {
         ...answer,
         path,
-        content: body ?? nothing,
+        content: body ?? emptyBuffer,
         isExtracted: extracted === true,
         isSensitive: sensitive,
       }
@@ -65,7 +65,7 @@ export function createFileReader(deps: Deps) {
 
     async list(
       call: Call,
-      asked: {
+      query: {
         readonly path: string
         readonly recursive: boolean
         readonly depth?: number | undefined
@@ -74,9 +74,9 @@ export function createFileReader(deps: Deps) {
         readonly bare?: boolean
       },
     ): Promise<Listing & { readonly path: string }> {
-      const placed = await disk.place(call, { path: asked.path, need: 'read' })
-      const { recursive, depth, after, limit, bare = false } = asked
-      const answer = await disk.ask(call, 'list', [placed], {
+      const placed = await disk.resolve(call, { path: query.path, need: 'read' })
+      const { recursive, depth, after, limit, bare = false } = query
+      const answer = await disk.request(call, 'list', [placed], {
         at: placed.at,
         recursive,
         limit,
@@ -96,8 +96,8 @@ export function createFileReader(deps: Deps) {
     search: createSearch(deps),
 
     async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {
-      const placed = await disk.place(call, { path: given, need: 'read' })
-      const answer = await disk.ask(call, 'usage', [placed], {
+      const placed = await disk.resolve(call, { path: given, need: 'read' })
+      const answer = await disk.request(call, 'usage', [placed], {
         at: placed.at,
         depth,
         alwaysInclude: always,
@@ -109,72 +109,76 @@ export function createFileReader(deps: Deps) {
 
 type SearchRequest = {
   readonly query: string
-  /** The folder, or file, to look in; else `where` says it. */
+  /** The folder or file to search, instead of `scope`. */
   readonly path?: string | undefined
-  readonly where: 'workspace' | 'granted' | 'all'
+  readonly scope: 'workspace' | 'granted' | 'all'
   readonly by: 'filename' | 'content' | 'regex'
   readonly types: readonly string[]
   readonly after?: string | undefined
   readonly limit: number
-  fitting(hits: readonly FoundFile[]): number
+  countFitting(hits: readonly FoundFile[]): number
 }
 
-/** Its path is the whole one. */
+/** A search hit with its absolute path. */
 export type FoundFile = Omit<SearchHit, 'root'>
 
 export type SkippedFiles = {
-  /** `no_grant` is of a whole grant that ended while it was searched. */
+  /** `no_grant`: the grant ended during the search. */
   readonly why: Skipped['why'] | 'no_grant'
   readonly count: number
   readonly paths: readonly string[]
 }
 
-type Found = {
+type SearchResult = {
   readonly hits: readonly FoundFile[]
   readonly total: number
   readonly skipped: readonly SkippedFiles[]
   readonly next?: string
 }
 
-function createSearch({ disk, places, grants, workspace }: Deps) {
-  const own: ResolvedPath = {
+function createSearch({ disk, resolver, grants, workspace }: Deps) {
+  const workspaceRoot: ResolvedPath = {
     at: { root: 'workspace', path: '' },
     area: 'workspace',
     path: workspace,
   }
 
-  /** The widest folders this caller may read: one inside another would be searched twice. */
-  async function readable({ caller }: Pick<Call, 'caller'>): Promise<ResolvedPath[]> {
-    const given = await grants.of(caller)
+  /** Lists the widest roots that this caller may read; a nested root would be searched twice. */
+  async function listReadableRoots({ caller }: Pick<Call, 'caller'>): Promise<ResolvedPath[]> {
+    const given = await grants.listFor(caller)
     const deciding = given.map(({ path }) => grants.decideNow(caller, path, 'read'))
     const verdicts = await Promise.all(deciding)
-    const theirs = await grants.inPlace(
+    const theirs = await grants.filterInPlace(
       given.filter(({ id }, at) => verdicts[at]?.grant?.id === id),
     )
     const roots = await Promise.all(
       theirs.map(async (grant) => ({
-        at: await places.rootOf(caller, grant, 'read'),
+        at: await resolver.toRootedPath(caller, grant, 'read'),
         area: 'granted' as const,
         path: grant.path,
         grant,
       })),
     )
-    return roots.filter(({ path }) => !roots.some((other) => isSearchedWith(path, other)))
+    return roots.filter(({ path }) => !roots.some((other) => isCoveredBySearch(path, other)))
   }
 
-  async function rootsOf(
+  async function listRoots(
     call: Call,
-    { path, where }: SearchRequest,
+    { path, scope }: SearchRequest,
   ): Promise<readonly ResolvedPath[]> {
-    if (path !== undefined) return [await disk.place(call, { path, need: 'read' })]
+    if (path !== undefined) return [await disk.resolve(call, { path, need: 'read' })]
     return [
-      ...(where === 'granted' ? [] : [own]),
-      ...(where === 'workspace' ? [] : await readable(call)),
+      ...(scope === 'granted' ? [] : [workspaceRoot]),
+      ...(scope === 'workspace' ? [] : await listReadableRoots(call)),
     ]
   }
 
-  /** Which those are is known only now, where none of them was named. */
-  function tell(call: Call, roots: readonly ResolvedPath[], lost: readonly ResolvedPath[]): void {
+  /** Adds the searched roots to the entry; they are known only now if the call names no path. */
+  function recordTouched(
+    call: Call,
+    roots: readonly ResolvedPath[],
+    lost: readonly ResolvedPath[],
+  ): void {
     const refused = lost.map((root) => ({
       ...toTouchedFile(root),
       success: false,
@@ -183,17 +187,17 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
     call.addDetails({ data: toTouchedData([...roots.map(toTouchedFile), ...refused]) })
   }
 
-  async function found(
+  async function searchRoots(
     call: Call,
     roots: readonly ResolvedPath[],
-    asked: SearchRequest,
-  ): Promise<Found> {
-    const { query, by, types, after, limit } = asked
+    request: SearchRequest,
+  ): Promise<SearchResult> {
+    const { query, by, types, after, limit } = request
     const op = by === 'filename' ? 'searchNames' : 'searchContent'
-    const { hits, total, next, ...more } = await disk.ask(call, op, roots, {
+    const { hits, total, next, ...more } = await disk.request(call, op, roots, {
       in: roots.map(({ at }) => at),
       query,
-      types: types.map(extensionOf),
+      types: types.map(normalizeExtension),
       limit,
       ...(after !== undefined && { after }),
       ...(by === 'regex' && { regex: true }),
@@ -202,44 +206,44 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
     return {
       hits: hits.map(({ root, ...hit }) => ({
         ...hit,
-        path: places.pathOf({ root, path: hit.path }),
+        path: resolver.toAbsolutePath({ root, path: hit.path }),
       })),
       total,
       skipped: skipped.map(({ why, count, first }) => ({
         why,
         count,
-        paths: first.map(places.pathOf),
+        paths: first.map(resolver.toAbsolutePath),
       })),
       ...(next !== undefined && { next }),
     }
   }
 
-  /** Only the search itself can say where to go on: very long lines are looked for once more. */
-  async function fitted(
+  /** Searches again with a lower limit if the hits do not fit: only the search can compute the cursor. */
+  async function searchFitting(
     call: Call,
     roots: readonly ResolvedPath[],
-    asked: SearchRequest,
-  ): Promise<Found> {
+    request: SearchRequest,
+  ): Promise<SearchResult> {
     if (roots.length === 0) return { hits: [], total: 0, skipped: [] }
-    const answer = await found(call, roots, asked)
-    const limit = asked.fitting(answer.hits)
-    return limit < answer.hits.length ? found(call, roots, { ...asked, limit }) : answer
+    const answer = await searchRoots(call, roots, request)
+    const limit = request.countFitting(answer.hits)
+    return limit < answer.hits.length ? searchRoots(call, roots, { ...request, limit }) : answer
   }
 
-  return async function search(call: Call, asked: SearchRequest): Promise<Found> {
-    if (asked.by === 'filename') checkName(asked.query)
-    const isNamed = asked.path !== undefined || asked.where === 'workspace'
+  return async function search(call: Call, request: SearchRequest): Promise<SearchResult> {
+    if (request.by === 'filename') assertNotFullPath(request.query)
+    const isNamed = request.path !== undefined || request.scope === 'workspace'
     const ended: ResolvedPath[] = []
-    for (let roots = await rootsOf(call, asked); ;) {
-      // One that was replaced by another is searched all the same.
+    for (let roots = await listRoots(call, request); ;) {
+      // A grant that another grant covers is still searched.
       const lost = ended.filter(({ path }) => !roots.some((root) => isWithin(path, root.path)))
-      if (!isNamed) tell(call, roots, lost)
+      if (!isNamed) recordTouched(call, roots, lost)
       try {
-        const answer = await fitted(call, roots, asked)
-        return { ...answer, skipped: [...answer.skipped, ...skippedOf(lost)] }
+        const answer = await searchFitting(call, roots, request)
+        return { ...answer, skipped: [...answer.skipped, ...toSkippedFiles(lost)] }
       } catch (error) {
-        // A grant that was revoked meanwhile takes nothing from the others.
-        const open = isNamed || !hasCode(error, 'no_grant') ? roots : await rootsOf(call, asked)
+        // If a grant was revoked during the search, search the others.
+        const open = isNamed || !hasCode(error, 'no_grant') ? roots : await listRoots(call, request)
         const gone = roots.filter(({ at }) => !open.some((other) => other.at.root === at.root))
         if (gone.length === 0) throw error
         ended.push(...gone)
@@ -249,37 +253,40 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
   }
 }
 
-const skippedOf = (lost: readonly ResolvedPath[]): readonly SkippedFiles[] =>
+const toSkippedFiles = (lost: readonly ResolvedPath[]): readonly SkippedFiles[] =>
   lost.length === 0
     ? []
     : [{ why: 'no_grant', count: lost.length, paths: lost.map(({ path }) => path) }]
 
-/** Whether a search through another root comes to it: it lies inside, and not behind what is closed there. */
-const isSearchedWith = (path: string, { path: root, at: { closed = [] } }: ResolvedPath): boolean =>
+/** Whether the search of another root includes this path: the path is inside, and not below a closed subpath. */
+const isCoveredBySearch = (
+  path: string,
+  { path: root, at: { closed = [] } }: ResolvedPath,
+): boolean =>
   path !== root && isWithin(path, root) && !closed.some((one) => isWithin(path, join(root, one)))
 
-/** A query is matched below the folder that is searched, where a full path would find nothing, ever. */
-function checkName(query: string): void {
+/** A query matches paths relative to the searched folder, so an absolute path can never match. */
+function assertNotFullPath(query: string): void {
   if (!/^(?:\/|~(?:\/|$)|[a-z]:[\\/])/i.test(query)) return
   const names = query.split('/')
   const glob = names.findIndex(isPathGlob)
   const last = glob === -1 ? names.findLastIndex((name) => name !== '') : glob
   const folder = names.slice(0, last).join('/')
   const rest = names.slice(last).join('/')
-  throw new CoworkError('invalid_query', 'The query is a full path.', {
+  throw new CoworkError('invalid_query', 'The query is an absolute path.', {
     hint:
       folder === ''
-        ? 'Give a name or a part of a path, without the slash in front.'
-        : `Give the folder as path, ${JSON.stringify(folder)}, and ${JSON.stringify(rest)} as query.`,
+        ? 'Use a name or a relative path.'
+        : `Use path ${JSON.stringify(folder)} and query ${JSON.stringify(rest)}.`,
   })
 }
 
-/** `md`, `.md` and `*.md` alike. */
-function extensionOf(given: string): string {
-  const type = given.toLowerCase().replace(/^\*?\.?/, '.')
+/** Accepts `md`, `.md` and `*.md`. */
+function normalizeExtension(value: string): string {
+  const type = value.toLowerCase().replace(/^\*?\.?/, '.')
   if (type === '.' || /[*?{}/\\]/.test(type))
-    throw new CoworkError('invalid_query', `${JSON.stringify(given)} is no extension.`, {
-      hint: 'Name each in file_types, such as .md; a glob goes into the query.',
+    throw new CoworkError('invalid_query', `Invalid extension: ${JSON.stringify(value)}.`, {
+      hint: 'Use extensions such as .md in file_types, and globs in query.',
     })
   return type
 }

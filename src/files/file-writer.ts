@@ -8,13 +8,13 @@ import { relativePath, isWithin, lastSegment } from './rules/paths.ts'
 import type { Edit, RootedPath, Replaced, Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
-type Deps = Pick<FileParts, 'disk' | 'places' | 'history' | 'grants'> & {
+type Deps = Pick<FileParts, 'disk' | 'resolver' | 'history' | 'grants'> & {
   readonly maxFileBytes: number
 }
 
 export type WriteResult = Omit<Replaced, 'real' | 'sha256'> & { readonly path: string }
 
-type Moved = WriteResult & { readonly from: string }
+type MoveResult = WriteResult & { readonly from: string }
 
 export type Update = {
   readonly path: string
@@ -25,29 +25,31 @@ export type Update = {
   readonly expected?: string | undefined
 }
 
-/** What changes files. Each verb acts on disk; its rows are written with the entry that ends the call. */
+/** Creates, changes, moves and copies files. The rows are written with the entry that ends the call. */
 export function createFileWriter(deps: Deps) {
-  const { disk, places, history, grants, maxFileBytes } = deps
+  const { disk, resolver, history, grants, maxFileBytes } = deps
 
-  /** Trust or a person was asked where the path as given is risky; a link to such a place is refused on the way. */
-  const reviewed = (...given: string[]) => given.some(places.isRisky)
+  /** Whether a risky path was reviewed. The worker refuses a symbolic link to a risky path. */
+  const isReviewed = (...input: string[]) => input.some(resolver.isRisky)
 
-  function tell(call: Call, { stat, sha256 }: { stat: Stat; sha256?: string }): void {
+  function recordSize(call: Call, { stat, sha256 }: { stat: Stat; sha256?: string }): void {
     call.addDetails({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
   }
 
   /**
-   * What is moved away would take along what below it is closed to the caller, or come out of what is denied to
-   * another, who could read it then (GR6). Says where the walk may not come to over a link either.
+   * Refuses to move a folder that contains subpaths closed to the caller, or a file out of a folder denied to another
+   * agent, which could then read it (GR6). Returns the source with the closed subpaths.
    */
-  async function whole({ at, path, grant }: ResolvedPath): Promise<RootedPath> {
+  async function resolveMoveSource({ at, path, grant }: ResolvedPath): Promise<RootedPath> {
     if (!grant) return at
-    const others = grants.live().filter(({ id, agent }) => id !== grant.id && agent !== noAgentId)
+    const others = grants
+      .listActive()
+      .filter(({ id, agent }) => id !== grant.id && agent !== noAgentId)
     const denied = others
       .filter((one) => one.permission === 'deny' && one.path !== grant.path)
       .map((one) => one.path)
       .filter((one) => isWithin(one, grant.path))
-    // What is not there any more is nobody's by itself, unless it narrows what the caller may do there.
+    // A stale grant counts only if it narrows the caller's access.
     const isOpen = async (one: Grant) =>
       at.closed?.includes(relativePath(one.path, grant.path)) || (await grants.isInPlace(one))
     const below = others.filter((one) => one.path !== path && isWithin(one.path, path))
@@ -56,8 +58,8 @@ export function createFileWriter(deps: Deps) {
       throw fileError(
         'no_grant',
         path,
-        'A person has decided about it, or about part of it, by itself.',
-        'Move the rest of it, or ask a person.',
+        'The source contains a path with a separate grant.',
+        'Move the other files, or ask a person.',
       )
     const closed = denied.map((one) => relativePath(one, grant.path))
     return { ...at, closed: [...(at.closed ?? []), ...closed] }
@@ -66,59 +68,59 @@ export function createFileWriter(deps: Deps) {
   return {
     async create(
       call: Call,
-      given: { path: string; content: Buffer; overwrite: boolean; encoding: string },
+      input: { path: string; content: Buffer; overwrite: boolean; encoding: string },
     ): Promise<WriteResult> {
-      const { content, overwrite, encoding } = given
-      checkIsFile(given.path)
+      const { content, overwrite, encoding } = input
+      assertFilePath(input.path)
       const need = overwrite ? 'write' : 'create'
-      const placed = await disk.place(call, { path: given.path, need, createsFile: true })
+      const placed = await disk.resolve(call, { path: input.path, need, createsFile: true })
       if (content.length > maxFileBytes)
         throw fileError(
           'too_large',
           placed.path,
-          `A file may have ${maxFileBytes} bytes, and this one has ${content.length}.`,
-          'Write less, or in several files.',
+          `The content has ${content.length} bytes; the limit is ${maxFileBytes}.`,
+          'Write less, or several files.',
         )
-      const asked = {
+      const request = {
         at: placed.at,
         writeMode: overwrite ? ('put' as const) : ('create' as const),
         encoding,
-        reviewed: reviewed(given.path),
+        reviewed: isReviewed(input.path),
       }
-      const answer = await disk.arrive(call, placed, undefined, () =>
-        history.writing(() => disk.ask(call, 'write', [placed], asked, content)),
+      const answer = await disk.withDestinationHint(call, placed, undefined, () =>
+        history.withWriteLock(() => disk.request(call, 'write', [placed], request, content)),
       )
-      tell(call, answer)
-      return writtenOf(placed, answer)
+      recordSize(call, answer)
+      return toWriteResult(placed, answer)
     },
 
     async update(call: Call, update: Update): Promise<WriteResult> {
       const { content, edits, backup, dryRun, expected } = update
       if ((content === undefined) === (edits === undefined))
-        throw new CoworkError('invalid_input', 'update_file takes either content or edits.', {
-          hint: 'Give content to replace all of it, edits to change parts.',
+        throw new CoworkError('invalid_input', 'update_file needs either content or edits.', {
+          hint: 'Use content to replace the file, or edits to change parts.',
         })
-      const placed = await disk.place(call, { path: update.path, need: 'write' })
+      const placed = await disk.resolve(call, { path: update.path, need: 'write' })
       const common = {
         at: placed.at,
-        reviewed: reviewed(update.path),
+        reviewed: isReviewed(update.path),
         backup,
         dryRun,
         ...(expected !== undefined && { expected: expected.toLowerCase() }),
       }
       const replacing = { ...common, writeMode: 'replace', encoding: 'keep' } as const
-      const answer = await history.writing(() =>
+      const answer = await history.withWriteLock(() =>
         edits
-          ? disk.ask(call, 'edit', [placed], { ...common, edits })
-          : disk.ask(call, 'write', [placed], replacing, content),
+          ? disk.request(call, 'edit', [placed], { ...common, edits })
+          : disk.request(call, 'write', [placed], replacing, content),
       )
-      if (!dryRun) tell(call, answer)
-      return writtenOf(placed, answer)
+      if (!dryRun) recordSize(call, answer)
+      return toWriteResult(placed, answer)
     },
 
-    async move(call: Call, source: string, destination: string): Promise<Moved> {
-      const from = await disk.place(call, { path: source, need: 'write' })
-      const to = await disk.place(
+    async move(call: Call, source: string, destination: string): Promise<MoveResult> {
+      const from = await disk.resolve(call, { path: source, need: 'write' })
+      const to = await disk.resolve(
         call,
         { path: destination, need: 'create', createsFile: true },
         false,
@@ -127,51 +129,59 @@ export function createFileWriter(deps: Deps) {
         throw fileError(
           'path_escape',
           to.path,
-          'Files are moved within the workspace, or within one read-write grant.',
-          'Copy it with copy_file.',
+          'Files can be moved only within the workspace or within one read-write grant.',
+          'Copy the file with copy_file.',
         )
-      const asked = { from: await whole(from), to: to.at, reviewed: reviewed(source, destination) }
-      const answer = await disk.arrive(call, to, lastSegment(source), () =>
-        history.writing(() => disk.ask(call, 'move', [from, to], asked)),
+      const request = {
+        from: await resolveMoveSource(from),
+        to: to.at,
+        reviewed: isReviewed(source, destination),
+      }
+      const answer = await disk.withDestinationHint(call, to, lastSegment(source), () =>
+        history.withWriteLock(() => disk.request(call, 'move', [from, to], request)),
       )
-      tell(call, answer)
+      recordSize(call, answer)
       const { stat } = answer
-      return { path: places.pathIn(to, answer.to), from: places.pathIn(from, answer.from), stat }
+      return {
+        path: resolver.toRealPath(to, answer.to),
+        from: resolver.toRealPath(from, answer.from),
+        stat,
+      }
     },
 
     async copy(call: Call, source: string, destination: string): Promise<WriteResult> {
-      checkIsFile(destination)
-      const from = await disk.place(call, { path: source, need: 'read' }, false)
-      const to = await disk.place(call, { path: destination, need: 'create', createsFile: true })
-      const isReviewed = reviewed(destination) || places.isSensitive(source)
-      const asked = { from: from.at, to: to.at, reviewed: isReviewed }
-      const answer = await disk.arrive(call, to, lastSegment(source), () =>
-        disk.ask(call, 'copy', [from, to], asked),
+      assertFilePath(destination)
+      const from = await disk.resolve(call, { path: source, need: 'read' }, false)
+      const to = await disk.resolve(call, { path: destination, need: 'create', createsFile: true })
+      const isCopyReviewed = isReviewed(destination) || resolver.isSensitive(source)
+      const request = { from: from.at, to: to.at, reviewed: isCopyReviewed }
+      const answer = await disk.withDestinationHint(call, to, lastSegment(source), () =>
+        disk.request(call, 'copy', [from, to], request),
       )
-      tell(call, answer)
-      return writtenOf(to, answer)
+      recordSize(call, answer)
+      return toWriteResult(to, answer)
     },
   }
 
-  /** Named as it lies: over a link it would be known by two names. */
-  function writtenOf(placed: ResolvedPath, answer: Omit<Replaced, 'sha256'>): WriteResult {
+  /** Returns real paths: with symbolic links, a file would have two paths. */
+  function toWriteResult(placed: ResolvedPath, answer: Omit<Replaced, 'sha256'>): WriteResult {
     const { stat, real, before, backup, diff } = answer
     return {
-      path: places.pathIn(placed, real),
+      path: resolver.toRealPath(placed, real),
       stat,
       ...(before && { before }),
-      ...(backup !== undefined && { backup: places.pathIn(placed, backup) }),
+      ...(backup !== undefined && { backup: resolver.toRealPath(placed, backup) }),
       ...(diff !== undefined && { diff }),
     }
   }
 }
 
-function checkIsFile(given: string): void {
-  if (given.endsWith('/'))
+function assertFilePath(path: string): void {
+  if (path.endsWith('/'))
     throw fileError(
       'invalid_path',
-      given,
+      path,
       'A path that ends in "/" names a folder.',
-      'Give the name of the file as well.',
+      'Add the file name to the path.',
     )
 }

@@ -12,22 +12,22 @@ export type FileOpsImport = {
   readonly audit?: { readonly lines: number; readonly sha256: string }
 }
 
-const mostBytes = 50 * 1024 * 1024
+const maxBytes = 50 * 1024 * 1024
 
-/** What an earlier File Ops left in `.fileops/` (F6): its index becomes known, its log is kept as it is. */
+/** Imports the index and the log of a File Ops workspace from `.fileops/` (F6). */
 export function importFileOpsWorkspace(
-  { path, own }: Workspace,
+  { path, internalFolder }: Workspace,
   log: Log,
 ): FileOpsImport | undefined {
   const folder = join(path, '.fileops')
-  // The workspace is open to agents: a link there must not have files from elsewhere copied into it.
+  // Agents can write to the workspace: a symbolic link there must not import files from outside.
   if (!isPlainFolder(folder)) return undefined
-  const index = textOf(join(folder, 'index.json'), log)
-  const audit = textOf(join(folder, 'audit.log'), log)
+  const index = readText(join(folder, 'index.json'), log)
+  const audit = readText(join(folder, 'audit.log'), log)
   if (index === undefined && audit === undefined) return undefined
-  if (audit !== undefined) writeFileAtomic(join(own, 'fileops-audit.log'), audit)
+  if (audit !== undefined) writeFileAtomic(join(internalFolder, 'fileops-audit.log'), audit)
   return {
-    made: index === undefined ? [] : madeIn(index, path, log),
+    made: index === undefined ? [] : parseIndex(index, path, log),
     ...(audit !== undefined && {
       audit: { lines: audit.split('\n').filter(Boolean).length, sha256: sha256Hex(audit) },
     }),
@@ -37,21 +37,21 @@ export function importFileOpsWorkspace(
 const isPlainFolder = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Only a plain file that lies there itself; a FIFO does not hold the daemon up. */
-function textOf(file: string, log: Log): string | undefined {
+/** Reads a regular file; refuses symbolic links, and does not block on a FIFO. */
+function readText(file: string, log: Log): string | undefined {
   try {
     const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
-      const found = fstatSync(fd)
-      if (found.isFile() && found.size <= mostBytes) return readFileSync(fd, 'utf8')
-      log.warn('a file of the earlier workspace was not imported', { file, size: found.size })
+      const stat = fstatSync(fd)
+      if (stat.isFile() && stat.size <= maxBytes) return readFileSync(fd, 'utf8')
+      log.warn('file ops import: file skipped', { file, size: stat.size })
       return undefined
     } finally {
       closeSync(fd)
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    log.warn('a file of the earlier workspace was not imported', {
+    log.warn('file ops import: file skipped', {
       file,
       error: errorMessage(error),
     })
@@ -59,33 +59,35 @@ function textOf(file: string, log: Log): string | undefined {
   }
 }
 
-type Indexed = Readonly<Record<string, unknown>>
+type IndexEntry = Readonly<Record<string, unknown>>
 
-/** The seed fixes no form for its index: a list of files, or an object by path. What is not understood is left. */
-function madeIn(text: string, root: string, log: Log): FileOpsImport['made'] {
+/** File Ops specifies no index format. Accepts a list of files or an object by path, and skips other entries. */
+function parseIndex(text: string, root: string, log: Log): FileOpsImport['made'] {
   let index: unknown
   try {
     index = JSON.parse(text)
   } catch (error) {
-    log.warn('the index of the earlier workspace is not JSON', { error: errorMessage(error) })
+    log.warn('file ops import: index is not JSON', { error: errorMessage(error) })
     return []
   }
   const files = isObject(index) && 'files' in index ? index['files'] : index
   const entries = Array.isArray(files)
     ? files.filter(isObject)
     : isObject(files)
-      ? Object.entries(files).map(([path, more]) => ({ path, ...(isObject(more) && more) }))
+      ? Object.entries(files).map(([path, fields]) => ({ path, ...(isObject(fields) && fields) }))
       : []
   return entries.flatMap((entry) => {
-    const { path, made_by, created_by, agent_id, created_at, modified_at } = entry as Indexed
-    const by = [made_by, created_by, agent_id].find((one) => typeof one === 'string')
+    const { path, made_by, created_by, agent_id, created_at, modified_at } = entry as IndexEntry
+    const by = [made_by, created_by, agent_id].find((value) => typeof value === 'string')
     if (typeof path !== 'string' || typeof by !== 'string') return []
     const names = path.split('/').filter((name) => name !== '' && name !== '.')
     if (path.startsWith('/') || names.includes('..') || names.length === 0) return []
-    const at = [created_at, modified_at].map((one) => Date.parse(String(one))).find(Number.isFinite)
+    const at = [created_at, modified_at]
+      .map((value) => Date.parse(String(value)))
+      .find(Number.isFinite)
     return [{ path: join(root, ...names), by, at: at ?? 0 }]
   })
 }
 
-const isObject = (value: unknown): value is Indexed =>
+const isObject = (value: unknown): value is IndexEntry =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

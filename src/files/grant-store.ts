@@ -30,20 +30,20 @@ type Tables = { file_grant: GrantRow }
 
 export type GrantStore = ReturnType<typeof createGrantStore>
 
-/** The only SQL about grants. */
+/** All SQL for grants. */
 export function createGrantStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const live = sql
+  const unrevoked = sql
     .selectFrom('file_grant')
     .selectAll()
     .where('revoked_at', 'is', null)
     .orderBy('id')
-  const everywhere = query(live)
-  const ofNode = statement((p: { node: string }) => live.where('node', '=', p.node))
-  const one = statement((p: { id: string }) =>
+  const onAllNodes = query(unrevoked)
+  const onNode = statement((p: { node: string }) => unrevoked.where('node', '=', p.node))
+  const byId = statement((p: { id: string }) =>
     sql.selectFrom('file_grant').selectAll().where('id', '=', p.id),
   )
-  const closing = statement((p: { node: string; agent: string }) =>
+  const blocking = statement((p: { node: string; agent: string }) =>
     sql
       .selectFrom('file_grant')
       .selectAll()
@@ -83,27 +83,27 @@ export function createGrantStore(dialect: Dialect) {
   )
 
   return {
-    /** Not revoked; whether their time is up is not asked here. */
-    live: async (reader: Reader, node?: string): Promise<Grant[]> =>
-      (await reader.all(node === undefined ? everywhere : ofNode({ node }))).map(toGrant),
+    /** Lists grants that are not revoked, expired ones included. */
+    listUnrevoked: async (reader: Reader, node?: string): Promise<Grant[]> =>
+      (await reader.all(node === undefined ? onAllNodes : onNode({ node }))).map(toGrant),
     async find(reader: Reader, id: string): Promise<Grant | undefined> {
-      const row = await reader.first(one({ id }))
+      const row = await reader.first(byId({ id }))
       return row && toGrant(row)
     },
-    /** All that ever kept this agent from reading something on this node. */
-    closing: async (reader: Reader, node: string, agent: string): Promise<Grant[]> =>
-      (await reader.all(closing({ node, agent }))).map(toGrant),
-    ids: async (reader: Reader, node: string): Promise<Set<string>> =>
+    /** Lists all grants that ever blocked this agent from reading something on this node. */
+    listBlocking: async (reader: Reader, node: string, agent: string): Promise<Grant[]> =>
+      (await reader.all(blocking({ node, agent }))).map(toGrant),
+    listIds: async (reader: Reader, node: string): Promise<Set<string>> =>
       new Set((await reader.all(ids({ node }))).map(({ id }) => id)),
     add: (tx: Tx, grant: Grant) => tx.insert('file_grant', [toRow(grant)]),
-    /** The row as stored from now on; undefined when it had ended before. */
+    /** Returns the updated row, or undefined if the grant had ended before. */
     end: (tx: Tx, id: string, at: number, by: string) => tx.first(end({ id, at, by })),
-    /** The row as stored from now on; undefined when it was for another file, or has ended. */
+    /** Returns the updated row, or undefined if the grant was pinned to another file or has ended. */
     async repin(tx: Tx, id: string, { dev: oldDev, ino: oldIno }: Inode, to: Inode) {
       const { dev, ino, born = null } = to
       return tx.first(repin({ id, dev, ino, born, oldDev, oldIno }))
     },
-    use: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
+    addUses: (tx: Tx, id: string, count: number, at: number) => tx.run(use({ id, count, at })),
   }
 }
 

@@ -6,21 +6,21 @@ import type { StatePaths } from '#base/state.ts'
 import { isWithin } from './rules/paths.ts'
 import type { GuardSettings } from './worker/protocol.ts'
 
-type Given = {
+type GuardInput = {
   readonly config: Pick<
     Config,
     'security' | 'work' | 'storage' | 'ledger' | 'audit' | 'grants' | 'server'
   >
   readonly paths: StatePaths
   readonly home: string
-  /** Its real path. */
+  /** The real path of the workspace. */
   readonly workspace: string
-  /** Where the configuration was read from, if not from the state folder. */
+  /** The configuration file, if outside the state directory. */
   readonly configFile?: string | undefined
 }
 
-/** The built-in core of PV4, which config may add to and not take from. */
-const core = [
+/** Built-in protected paths (PV4). The configuration can add paths but not remove these. */
+const builtInForbidden = [
   '~/.ssh',
   '~/.gnupg',
   '~/.aws',
@@ -33,30 +33,34 @@ const core = [
   '/dev',
 ]
 
-/** What is closed, read-only, sensitive and never made, from config and from where things really lie. */
-export function toGuardSettings(given: Given): GuardSettings {
-  const { config, home, workspace } = given
+/** Builds the guard settings from the configuration and the real paths of cowork's files. */
+export function toGuardSettings(input: GuardInput): GuardSettings {
+  const { config, home, workspace } = input
   const { security, work } = config
-  // What was deleted is not there any more, for whoever reads; and what was set aside is not for agents.
-  const apart = ['trash', 'aside'].map((name) => join(workspace, '.cowork', name))
-  const closed = [...core.map((path) => path.replace(/^~/, home)), ...ownState(given), ...apart]
-  // On some systems homes lie below /var, and what is meant there are the files of programs.
-  const open = [tmpdir(), '/var/tmp', home].flatMap(spellings)
+  // The trash and rotated audit files are not for agents.
+  const internalFolders = ['trash', 'aside'].map((name) => join(workspace, '.cowork', name))
+  const closed = [
+    ...builtInForbidden.map((path) => path.replace(/^~/, home)),
+    ...listStateFiles(input),
+    ...internalFolders,
+  ]
+  // Some systems have home folders below /var; the rule protects the program files there.
+  const open = [tmpdir(), '/var/tmp', home].flatMap(withRealPath)
   const vault = work.vault_path ?? join(work.data_root, 'vault')
   return {
     home,
-    forbidden: [...new Set([...closed, ...security.forbidden_paths].flatMap(spellings))],
+    forbidden: [...new Set([...closed, ...security.forbidden_paths].flatMap(withRealPath))],
     except: [...new Set(open)].filter((path) =>
-      spellings('/var').some((one) => isWithin(path, one)),
+      withRealPath('/var').some((root) => isWithin(path, root)),
     ),
-    readOnly: [work.data_root, vault, join(workspace, '.cowork')].flatMap(spellings),
+    readOnly: [work.data_root, vault, join(workspace, '.cowork')].flatMap(withRealPath),
     sensitive: security.sensitive_patterns,
     forbiddenExtensions: security.forbidden_extensions_create,
     workspace,
   }
 }
 
-function ownState({ config, paths, configFile }: Given): string[] {
+function listStateFiles({ config, paths, configFile }: GuardInput): string[] {
   const { storage, ledger, audit, grants, server } = config
   const store = storage.url === undefined ? storage.path : paths.store
   return [
@@ -73,8 +77,8 @@ function ownState({ config, paths, configFile }: Given): string[] {
   ]
 }
 
-/** As it is written, and where that leads: a link is no way around. */
-function spellings(path: string): string[] {
+/** Returns the path and its real path, so that a symbolic link cannot bypass the protection. */
+function withRealPath(path: string): string[] {
   try {
     const real = realpathSync(path)
     return real === path ? [path] : [path, real]

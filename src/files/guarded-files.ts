@@ -14,7 +14,7 @@ type Deps = {
   readonly worker: Pick<FileWorker, 'ask'>
   readonly guard: Guard
   readonly home: string
-  /** Gives the worker these read-only roots besides the grants; resolves when it has them. */
+  /** Gives the worker read-only roots in addition to the grants; resolves when they are set. */
   readonly setFolders: (roots: readonly Root[]) => Promise<void>
   readonly disk?: DiskAccess
 }
@@ -22,32 +22,32 @@ type Deps = {
 type Reader = Pick<Call, 'caller' | 'signal' | 'addDetails'>
 
 /**
- * The one way to read a file whose path an agent or a work index can name, for the other modules (PV4). The
- * confined worker reads it; protected paths stay closed, whoever named them.
+ * Reads files for other modules, if an agent or a work index can choose the path (PV4). The confined worker reads the
+ * file, and protected paths stay closed.
  */
 export function createGuardedFiles({ worker, guard, home, setFolders, disk }: Deps) {
   const roots = new Map<string, Root>()
-  let turn: Promise<unknown> = Promise.resolve()
+  let queue: Promise<unknown> = Promise.resolve()
 
-  /** One change of the roots at a time: each starts a worker. */
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
-    const next = turn.then(act)
-    turn = next.catch(() => undefined)
+  /** Serializes changes of the roots, because each change starts a worker. */
+  const withLock = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = queue.then(act)
+    queue = next.catch(() => undefined)
     return next
   }
 
   const absolute = (folder: string) => expandPath(folder, home, process.cwd())
 
-  /** A folder that holds the home would open the worker's second wall to all of it. */
+  /** Refuses a folder that contains the home folder: Landlock would then allow the entire home folder. */
   function checkFolder(folder: string): string {
     const real = realpathSync(absolute(folder))
-    if (guard.checkForbidden(real, 'read') !== undefined) throw closed(folder)
-    if (isWithin(home, real) || isWithin(realOf(home), real))
+    if (guard.checkForbidden(real, 'read') !== undefined) throw protectedPathError(folder)
+    if (isWithin(home, real) || isWithin(resolveExisting(home), real))
       throw fileError(
         'forbidden_path',
         folder,
-        'The folder holds your whole home.',
-        'Name a folder inside it.',
+        'The folder contains your home folder.',
+        'Use a folder inside your home folder.',
       )
     return real
   }
@@ -55,9 +55,9 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
   async function rootFor(folder: string): Promise<string> {
     const path = checkFolder(folder)
     const inode = toInode(lstatSync(path, { bigint: true }))
-    // Another folder at the same path is another root: the wall around the worker knows folders by inode.
+    // A new folder at the same path is a new root: Landlock identifies folders by inode.
     const key = `folder:${formatInode(inode)}`
-    await inTurn(async () => {
+    await withLock(async () => {
       if (roots.get(path)?.key === key) return
       roots.set(path, { key, path, kind: 'folder', access: 'read', hardLinks: false, ...inode })
       await setFolders([...roots.values()])
@@ -65,10 +65,10 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     return key
   }
 
-  /** None for what is no path. */
-  function pathsOf(folder: string): string[] {
+  /** Returns an empty list for an invalid path. */
+  function toRealPaths(folder: string): string[] {
     try {
-      return [realOf(absolute(folder))]
+      return [resolveExisting(absolute(folder))]
     } catch {
       return []
     }
@@ -78,7 +78,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     async read(folder: string, path: string, maxBytes: number): Promise<string> {
       try {
         const root = await rootFor(folder)
-        return textOf(await worker.ask('read', { at: { root, path }, maxBytes }), path, maxBytes)
+        return toText(await worker.ask('read', { at: { root, path }, maxBytes }), path, maxBytes)
       } catch (error) {
         throw explainWorkerError(error, 'read', [], false)
       }
@@ -86,18 +86,18 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
 
     async readAs(call: Reader, path: string, maxBytes: number): Promise<string> {
       if (!disk) throw fileError('no_grant', path)
-      const placed = await disk.place(call, { path: absolute(path), need: 'read' }, false)
-      return textOf(
-        await disk.ask(call, 'read', [placed], { at: placed.at, maxBytes }),
+      const placed = await disk.resolve(call, { path: absolute(path), need: 'read' }, false)
+      return toText(
+        await disk.request(call, 'read', [placed], { at: placed.at, maxBytes }),
         path,
         maxBytes,
       )
     },
 
-    /** Throws where nothing may be kept: a protected path, or one from which another program runs files. */
+    /** Throws for a protected path, or for a path from which another program runs files. */
     checkWritable(folder: string): void {
-      const path = realOf(absolute(folder))
-      if (guard.checkForbidden(path, 'read') !== undefined) throw closed(folder)
+      const path = resolveExisting(absolute(folder))
+      if (guard.checkForbidden(path, 'read') !== undefined) throw protectedPathError(folder)
       const reason = guard.guardReason(path)
       if (reason !== undefined) throw fileError('forbidden_path', folder, `${folder}: ${reason}.`)
     },
@@ -106,8 +106,8 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     isProtected: (path: string): boolean => guard.checkForbidden(path, 'read') !== undefined,
 
     async keep(folders: readonly string[]): Promise<void> {
-      const kept = new Set(folders.flatMap(pathsOf))
-      return inTurn(async () => {
+      const kept = new Set(folders.flatMap(toRealPaths))
+      return withLock(async () => {
         const gone = [...roots.keys()].filter((path) => !kept.has(path))
         if (gone.length === 0) return
         for (const path of gone) roots.delete(path)
@@ -117,22 +117,23 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
   }
 }
 
-const closed = (path: string) => fileError('forbidden_path', path, `${path} is closed to agents.`)
+const protectedPathError = (path: string) =>
+  fileError('forbidden_path', path, `Protected path: ${path}.`)
 
-/** The real path, also of what is not there yet. */
-function realOf(path: string): string {
+/** Resolves the symbolic links of the existing part of a path. */
+function resolveExisting(path: string): string {
   try {
     return realpathSync(path)
   } catch {
     const parent = dirname(path)
-    return parent === path ? path : join(realOf(parent), basename(path))
+    return parent === path ? path : join(resolveExisting(parent), basename(path))
   }
 }
 
-function textOf(answer: OpResponse<'read'>, path: string, maxBytes: number): string {
+function toText(answer: OpResponse<'read'>, path: string, maxBytes: number): string {
   if (answer.sensitive)
-    throw fileError('forbidden_path', path, `The name of ${path} speaks of secrets.`)
-  if (answer.kind !== 'text') throw fileError('not_text', path, `${path} is not a text file.`)
+    throw fileError('forbidden_path', path, `${path} matches a pattern for sensitive files.`)
+  if (answer.kind !== 'text') throw fileError('not_text', path, `Not a text file: ${path}.`)
   if (answer.next !== undefined)
     throw fileError('too_large', path, `${path} is larger than ${maxBytes / 1000} kB.`)
   return answer.body?.toString('utf8') ?? ''

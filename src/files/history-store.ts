@@ -8,7 +8,7 @@ type VersionRow = {
   id: string
   node: string
   path: string
-  /** Where the file lay when it was replaced, wherever it went since. */
+  /** The path of the file when it was replaced. */
   origin: string
   sha256: string
   size: number
@@ -38,22 +38,22 @@ type MadeRow = {
 }
 type Tables = { file_version: VersionRow; file_trash: TrashRow; file_made: MadeRow }
 
-/** An earlier content of a file: kept under its hash, and why it is not the present one (TR3). */
+/** An earlier content of a file, stored by hash, with the change that replaced it (TR3). */
 export type Version = Readonly<Omit<VersionRow, 'node'>>
 
-/** A deleted file or folder that can still be had back (TR1). */
+/** A deleted file or folder that can be restored (TR1). */
 export type TrashItem = Readonly<Omit<TrashRow, 'node' | 'deleted_at'>> & {
   readonly deletedAt: number
 }
 
-/** Stands for the path of what lies in the trash. No file has such a path: theirs begin at the root of a disk. */
-const inTrash = (id: string) => `trash:${id}`
+/** The path of rows of a trash item. No file has such a path, because file paths are absolute. */
+const toTrashPath = (id: string) => `trash:${id}`
 
-const mostAtOnce = 500
+const maxBatchSize = 500
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>
 
-/** The only SQL about earlier contents, deleted files and who made what, all of this node. */
+/** All SQL for versions, trash items and file authors of this node. */
 export function createHistoryStore(dialect: Dialect, node: string) {
   const sql = builder<Tables>(dialect)
   const versions = sql.selectFrom('file_version').selectAll().where('node', '=', node)
@@ -62,17 +62,17 @@ export function createHistoryStore(dialect: Dialect, node: string) {
     .selectFrom('file_made')
     .selectAll()
     .where('node', '=', node)
-    .where((eb) => eb.not(startsWith('path', inTrash(''))))
+    .where((eb) => eb.not(startsWith('path', toTrashPath(''))))
 
-  const newestOf = (path: string) =>
+  const newestVersions = (path: string) =>
     versions.where('path', '=', path).orderBy('at', 'desc').orderBy('id', 'desc')
-  const versionsOf = statement((p: { path: string; limit: number }) =>
-    newestOf(p.path).limit(p.limit),
+  const versionsOfPath = statement((p: { path: string; limit: number }) =>
+    newestVersions(p.path).limit(p.limit),
   )
   const version = statement((p: { id: string }) => versions.where('id', '=', p.id))
   const allVersions = query(versions)
-  const beyond = statement((p: { path: string; most: number }) =>
-    newestOf(p.path).limit(mostAtOnce).offset(p.most),
+  const versionsBeyond = statement((p: { path: string; maxCount: number }) =>
+    newestVersions(p.path).limit(maxBatchSize).offset(p.maxCount),
   )
   const dropVersion = statement((p: { id: string }) =>
     sql.deleteFrom('file_version').where('node', '=', node).where('id', '=', p.id),
@@ -85,7 +85,7 @@ export function createHistoryStore(dialect: Dialect, node: string) {
   const dropTrash = statement((p: { id: string }) =>
     sql.deleteFrom('file_trash').where('node', '=', node).where('id', '=', p.id),
   )
-  const keepTrash = statement((p: TrashRow) =>
+  const addTrashItem = statement((p: TrashRow) =>
     sql
       .insertInto('file_trash')
       .values(trashColumns(p))
@@ -98,17 +98,17 @@ export function createHistoryStore(dialect: Dialect, node: string) {
       .onConflict((c) => c.columns(['node', 'path']).doUpdateSet({ changed_at: p.at })),
   )
   const allMade = query(made.orderBy('path'))
-  /** The path itself and all below it. On Linux a backslash is a letter of a name. */
-  const among = (path: string) =>
+  /** Matches the path and everything below. On Linux a backslash is part of a name. */
+  const isAtOrBelow = (path: string) =>
     path.startsWith('/')
       ? raw<boolean>`(path = ${path} or ${startsWith('path', `${path}/`)})`
       : raw<boolean>`(path = ${path} or ${startsWith('path', `${path}/`)} or ${startsWith('path', `${path}\\`)})`
-  const moved = (to: string, from: string) =>
+  const movedPath = (to: string, from: string) =>
     raw<string>`${to} || substr(path, length(${from}) + 1)`
 
   const tables = ['file_made', 'file_version'] as const
-  const forget = (tx: Tx, table: (typeof tables)[number], path: string) =>
-    tx.run(query(sql.deleteFrom(table).where('node', '=', node).where(among(path))))
+  const deleteRows = (tx: Tx, table: (typeof tables)[number], path: string) =>
+    tx.run(query(sql.deleteFrom(table).where('node', '=', node).where(isAtOrBelow(path))))
 
   async function rename(tx: Tx, from: string, to: string): Promise<void> {
     for (const table of tables)
@@ -116,83 +116,87 @@ export function createHistoryStore(dialect: Dialect, node: string) {
         query(
           sql
             .updateTable(table)
-            .set({ path: moved(to, from) })
+            .set({ path: movedPath(to, from) })
             .where('node', '=', node)
-            .where(among(from)),
+            .where(isAtOrBelow(from)),
         ),
       )
   }
 
-  /** What is known of a file, or of all in a folder, goes where it goes. */
+  /** Moves the rows of a file, or of everything in a folder, to the new path. */
   async function move(tx: Tx, from: string, to: string): Promise<void> {
     if (from === to) return
-    // Who made what was once there is not about these; its versions are still wanted by whoever lost it.
-    await forget(tx, 'file_made', to)
+    // The authors of earlier files at the target do not apply; their versions are kept.
+    await deleteRows(tx, 'file_made', to)
     await rename(tx, from, to)
   }
 
   return {
-    keepVersion: (tx: Tx, version: Omit<Version, 'origin'>) => {
+    addVersion: (tx: Tx, version: Omit<Version, 'origin'>) => {
       const { id, path, sha256, size, mode, at, by, operation, call } = version
       const row = { id, node, path, origin: path, sha256, size, mode, at, by, operation, call }
       return tx.insert('file_version', [row])
     },
-    versionsOf: async (reader: Reader, path: string, limit: number) =>
-      (await reader.all(versionsOf({ path, limit }))).map(toVersion),
-    async version(reader: Reader, id: string) {
+    listVersions: async (reader: Reader, path: string, limit: number) =>
+      (await reader.all(versionsOfPath({ path, limit }))).map(toVersion),
+    async findVersion(reader: Reader, id: string) {
       const row = await reader.first(version({ id }))
       return row && toVersion(row)
     },
-    versions: async (reader: Reader) => (await reader.all(allVersions)).map(toVersion),
-    /** Of one file no more than so many are kept: drops those beyond, and gives their contents. */
-    async dropBeyond(tx: Tx, path: string, most: number): Promise<readonly string[]> {
-      const over = await tx.all(beyond({ path, most }))
-      for (const { id } of over) await tx.run(dropVersion({ id }))
-      return over.map(({ sha256 }) => sha256)
+    listAllVersions: async (reader: Reader) => (await reader.all(allVersions)).map(toVersion),
+    /** Deletes the versions of a file beyond the limit and returns the hashes of their contents. */
+    async deleteVersionsBeyond(tx: Tx, path: string, maxCount: number): Promise<readonly string[]> {
+      const surplus = await tx.all(versionsBeyond({ path, maxCount }))
+      for (const { id } of surplus) await tx.run(dropVersion({ id }))
+      return surplus.map(({ sha256 }) => sha256)
     },
-    async named(reader: Reader, contents: readonly string[]): Promise<ReadonlySet<string>> {
+    async findReferenced(
+      reader: Reader,
+      contents: readonly string[],
+    ): Promise<ReadonlySet<string>> {
       const found = new Set<string>()
-      for (let at = 0; at < contents.length; at += mostAtOnce) {
-        const some = contents.slice(at, at + mostAtOnce)
-        const naming = sql.selectFrom('file_version').select('sha256').where('node', '=', node)
-        for (const { sha256 } of await reader.all(query(naming.where('sha256', 'in', some))))
+      for (let at = 0; at < contents.length; at += maxBatchSize) {
+        const batch = contents.slice(at, at + maxBatchSize)
+        const select = sql.selectFrom('file_version').select('sha256').where('node', '=', node)
+        for (const { sha256 } of await reader.all(query(select.where('sha256', 'in', batch))))
           found.add(sha256)
       }
       return found
     },
-    dropVersion: (tx: Tx, id: string) => tx.run(dropVersion({ id })),
+    deleteVersion: (tx: Tx, id: string) => tx.run(dropVersion({ id })),
 
-    /** One that lies there without a row. What is known under its path by now may be of another file. */
-    keepFound: (tx: Tx, { deletedAt, ...item }: TrashItem) =>
-      tx.run(keepTrash({ ...item, node, deleted_at: deletedAt })),
-    /** Found there already or not: what is known of it waits with it, since another file may come to its place. */
+    /** Adds a trash item that has no row. The rows of its path stay, because they may belong to another file. */
+    addFoundTrashItem: (tx: Tx, { deletedAt, ...item }: TrashItem) =>
+      tx.run(addTrashItem({ ...item, node, deleted_at: deletedAt })),
+    /** Adds a trash item, unless it exists, and keeps the rows of its path with the item. */
     async keepTrash(tx: Tx, { deletedAt, ...item }: TrashItem): Promise<void> {
-      await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
-      await rename(tx, item.path, inTrash(item.id))
+      await tx.run(addTrashItem({ ...item, node, deleted_at: deletedAt }))
+      await rename(tx, item.path, toTrashPath(item.id))
     },
-    /** What was known of it is known again where it lies now. */
-    async takeFromTrash(tx: Tx, id: string, path: string): Promise<void> {
-      await move(tx, inTrash(id), path)
+    /** Moves the rows of a trash item to the restored path. */
+    async restoreFromTrash(tx: Tx, id: string, path: string): Promise<void> {
+      await move(tx, toTrashPath(id), path)
       await tx.run(dropTrash({ id }))
     },
-    /** Newest first; ids open with the time. */
-    trashPage: async (reader: Reader, before: string, limit: number) =>
-      (await reader.all(trashPage({ before, limit }))).map(toTrashed),
-    async trashed(reader: Reader, id: string) {
+    /** Lists the newest items first: ids start with the time. */
+    listTrashPage: async (reader: Reader, before: string, limit: number) =>
+      (await reader.all(trashPage({ before, limit }))).map(toTrashItem),
+    async findTrashItem(reader: Reader, id: string) {
       const row = await reader.first(trashed({ id }))
-      return row && toTrashed(row)
+      return row && toTrashItem(row)
     },
-    trash: async (reader: Reader) => (await reader.all(allTrash)).map(toTrashed),
-    /** Gives the number of rows: 0 for one that somebody else has taken. Its versions go when their time is over. */
-    async dropTrash(tx: Tx, id: string): Promise<number> {
-      await forget(tx, 'file_made', inTrash(id))
+    listTrash: async (reader: Reader) => (await reader.all(allTrash)).map(toTrashItem),
+    /** Returns the row count, 0 if the item was restored or deleted before. Its versions expire by retention. */
+    async deleteTrashItem(tx: Tx, id: string): Promise<number> {
+      await deleteRows(tx, 'file_made', toTrashPath(id))
       return tx.run(dropTrash({ id }))
     },
 
-    keepMade: (tx: Tx, path: string, by: string, at: number) => tx.run(keepMade({ path, by, at })),
-    made: async (reader: Reader) => (await reader.all(allMade)).map(toMade),
-    async newest(reader: Reader, folder: string, limit: number) {
-      const inside = made.where(among(folder)).orderBy('changed_at', 'desc').orderBy('path')
+    recordMade: (tx: Tx, path: string, by: string, at: number) =>
+      tx.run(keepMade({ path, by, at })),
+    listMade: async (reader: Reader) => (await reader.all(allMade)).map(toMade),
+    async listNewestMade(reader: Reader, folder: string, limit: number) {
+      const inside = made.where(isAtOrBelow(folder)).orderBy('changed_at', 'desc').orderBy('path')
       return (await reader.all(query(inside.limit(limit)))).map(toMade)
     },
     move,
@@ -216,12 +220,12 @@ function toVersion(row: VersionRow): Version {
   return version
 }
 
-function toTrashed(row: TrashRow): TrashItem {
+function toTrashItem(row: TrashRow): TrashItem {
   const { node: _, deleted_at: deletedAt, ...rest } = row
   return { ...rest, deletedAt }
 }
 
-/** A file that was made or changed through cowork, and by whom first (F6). */
+/** A file created or changed through cowork, with its first author (F6). */
 const toMade = ({ path, made_by: by, made_at: madeAt, changed_at: changedAt }: MadeRow) => ({
   path,
   by,

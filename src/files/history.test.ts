@@ -44,35 +44,35 @@ async function setup() {
 
 test('TR3 what a call changed is written when it is recorded, and not before', async () => {
   const { db, store, history, transact, replaced } = await setup()
-  const finalize = history.changed(call, replaced('s1'))
-  expect(await store.versions(db)).toEqual([])
+  const finalize = history.recordChange(call, replaced('s1'))
+  expect(await store.listAllVersions(db)).toEqual([])
   await transact(finalize)
-  expect(await store.versions(db)).toMatchObject([
+  expect(await store.listAllVersions(db)).toMatchObject([
     { path: '/w/a', sha256: 's1', by: call.caller.id, call: call.id, operation: 'update_file' },
   ])
-  expect(await store.made(db)).toMatchObject([{ path: '/w/a', by: call.caller.id }])
+  expect(await store.listMade(db)).toMatchObject([{ path: '/w/a', by: call.caller.id }])
 })
 
 test('TR4 of one file no more than the limit are kept from one change to the next', async () => {
   const { db, store, history, transact, replaced, pass } = await setup()
   for (const n of [1, 2, 3, 4, 5]) {
     pass(1)
-    await transact(history.changed(call, replaced(`s${n}`)))
+    await transact(history.recordChange(call, replaced(`s${n}`)))
   }
-  const kept = await store.versionsOf(db, '/w/a', 10)
+  const kept = await store.listVersions(db, '/w/a', 10)
   expect(kept.map(({ sha256 }) => sha256)).toEqual(['s5', 's4', 's3'])
-  expect(history.takeGrowth()).toEqual({ bytes: 5, surplus: ['s1', 's2'] })
-  expect(history.takeGrowth()).toEqual({ bytes: 0, surplus: [] })
+  expect(history.takeAdded()).toEqual({ bytes: 5, surplus: ['s1', 's2'] })
+  expect(history.takeAdded()).toEqual({ bytes: 0, surplus: [] })
 })
 
 test('TR4 a content that a row is about to name is spared, for as long as that may take', async () => {
   const { history, replaced, pass } = await setup()
-  history.changed(call, replaced('s1'))
+  history.recordChange(call, replaced('s1'))
   const spared: boolean[] = []
-  const look = () => history.cleaning(async (is) => void spared.push(is('s1'), is('other')))
+  const look = () => history.withCleanupLock(async (is) => void spared.push(is('s1'), is('other')))
   await look()
   pass(11 * 60_000)
-  history.changed(call, replaced('s2'))
+  history.recordChange(call, replaced('s2'))
   await look()
   expect(spared).toEqual([true, false, false, false])
 })
@@ -81,14 +81,14 @@ test('TR4 contents are dropped while nobody writes, and nobody writes meanwhile'
   const { history } = await setup()
   const order: string[] = []
   const first = Promise.withResolvers<void>()
-  const writing = history.writing(async () => {
+  const writing = history.withWriteLock(async () => {
     order.push('write begins')
     await first.promise
     order.push('write ends')
   })
   await sleep(0)
   const second = Promise.withResolvers<void>()
-  const cleaning = history.cleaning(async () => {
+  const cleaning = history.withCleanupLock(async () => {
     order.push('cleaning begins')
     await second.promise
     order.push('cleaning ends')
@@ -97,7 +97,7 @@ test('TR4 contents are dropped while nobody writes, and nobody writes meanwhile'
   first.resolve()
   await writing
   await sleep(0)
-  const later = history.writing(async () => void order.push('later write'))
+  const later = history.withWriteLock(async () => void order.push('later write'))
   await sleep(0)
   second.resolve()
   await Promise.all([cleaning, later])
@@ -113,9 +113,9 @@ test('TR4 contents are dropped while nobody writes, and nobody writes meanwhile'
 test('TR4 a failed write or cleaning blocks nothing', async () => {
   const { history } = await setup()
   const fail = () => Promise.reject(new Error('no'))
-  await expect(history.writing(fail)).rejects.toThrow('no')
-  await expect(history.cleaning(fail)).rejects.toThrow('no')
-  expect(await history.writing(async () => 'done')).toBe('done')
+  await expect(history.withWriteLock(fail)).rejects.toThrow('no')
+  await expect(history.withCleanupLock(fail)).rejects.toThrow('no')
+  expect(await history.withWriteLock(async () => 'done')).toBe('done')
 })
 
 test('TR4 a write and a cleaning that begin in the same moment do not overlap', async () => {
@@ -123,13 +123,13 @@ test('TR4 a write and a cleaning that begin in the same moment do not overlap', 
   let writers = 0
   const overlaps: number[] = []
   const write = () =>
-    history.writing(async () => {
+    history.withWriteLock(async () => {
       writers++
       await sleep(5)
       writers--
     })
   const clean = () =>
-    history.cleaning(async () => {
+    history.withCleanupLock(async () => {
       await sleep(2)
       overlaps.push(writers)
     })
@@ -141,13 +141,13 @@ test('TR4 a cleaning that waited for a write spares what that write is about to 
   const { history, replaced } = await setup()
   const written = Promise.withResolvers<void>()
   const change = async () => {
-    await history.writing(() => written.promise)
+    await history.withWriteLock(() => written.promise)
     for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-    history.changed(call, replaced('s1'))
+    history.recordChange(call, replaced('s1'))
   }
   const changing = change()
   let isSpared: boolean | undefined
-  const cleaning = history.cleaning(async (isExpected) => void (isSpared = isExpected('s1')))
+  const cleaning = history.withCleanupLock(async (isExpected) => void (isSpared = isExpected('s1')))
   written.resolve()
   await Promise.all([changing, cleaning])
   expect(isSpared).toBe(true)

@@ -23,7 +23,7 @@ test('F6 the index is written although changes keep coming', async () => {
     workspace: files.workspace,
     now: Date.now,
     log: silentLog,
-    afterMs: 100,
+    debounceMs: 100,
   })
   onTestFinished(async () => {
     await index.close()
@@ -31,7 +31,7 @@ test('F6 the index is written although changes keep coming', async () => {
     await close()
   })
   for (let n = 0; n < 200 && written === 0; n++) {
-    index.touch()
+    index.markChanged()
     await sleep(10)
   }
   expect(written).toBe(1)

@@ -7,21 +7,29 @@ import type { ListEntry } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
 type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'workspace' | 'now' | 'log'> & {
-  readonly afterMs?: number
+  readonly debounceMs?: number
 }
 
-/** Beyond this many it would be megabytes, written at every change. */
-const mostFiles = 20_000
+/** A larger index would be megabytes, written at every change. */
+const maxFiles = 20_000
 const pageSize = 5000
-/** While changes keep coming it is written all the same, so many quiet times after the first. */
-const mostQuiets = 5
-/** For the last change before the end. */
-const lastMs = 1000
+/** During continuous changes the index is written after this many debounce intervals. */
+const maxPostponements = 5
+/** Limits the wait for the last write at shutdown. */
+const closeTimeoutMs = 1000
 
-/** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
-export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
+/** Writes `.cowork/index.json`, which lists the workspace files with their authors (F6). */
+export function createIndexFile({
+  db,
+  store,
+  worker,
+  workspace,
+  now,
+  log,
+  debounceMs = 2000,
+}: Deps) {
   let timer: NodeJS.Timeout | undefined
-  let since = 0
+  let scheduledAt = 0
   let isChanged = false
   let writing: Promise<void> = Promise.resolve()
 
@@ -42,9 +50,9 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
         ),
       )
       after = answer.next
-    } while (after !== undefined && files.length < mostFiles)
+    } while (after !== undefined && files.length < maxFiles)
     const makers = new Map(
-      (await store.made(db)).map(({ path, by }) => [relative(workspace, path), by]),
+      (await store.listMade(db)).map(({ path, by }) => [relative(workspace, path), by]),
     )
     const index = {
       version: 1,
@@ -62,36 +70,37 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
     await worker.ask('writeInternalFile', { name: 'index.json' }, { body })
   }
 
-  function run(): void {
+  function startWrite(): void {
     timer = undefined
     isChanged = false
     writing = writing
       .then(write)
       .catch((error: unknown) =>
-        log.warn('the index of the workspace was not written', { error: errorMessage(error) }),
+        log.warn('workspace index not written', { error: errorMessage(error) }),
       )
   }
 
-  function renew(): void {
+  function schedule(): void {
     if (!timer) {
-      since = performance.now()
-      timer = setTimeout(run, afterMs).unref()
-    } else if (performance.now() - since < (mostQuiets - 1) * afterMs) timer.refresh()
+      scheduledAt = performance.now()
+      timer = setTimeout(startWrite, debounceMs).unref()
+    } else if (performance.now() - scheduledAt < (maxPostponements - 1) * debounceMs)
+      timer.refresh()
   }
 
   return {
-    /** At start, since people may have changed something meanwhile. */
-    renew,
-    /** Something changed: it is written once things are quiet, or have not been for long. */
-    touch(): void {
+    /** Schedules a write at start, because files may have changed while the daemon was stopped. */
+    schedule,
+    /** Schedules a write after a change. */
+    markChanged(): void {
       isChanged = true
-      renew()
+      schedule()
     },
-    /** What has not been written yet is; but a disk that does not answer does not keep the daemon. */
+    /** Writes pending changes, but does not wait for a disk that does not respond. */
     async close(): Promise<void> {
       clearTimeout(timer)
-      if (isChanged) run()
-      await Promise.race([writing, sleep(lastMs, undefined, { ref: false })])
+      if (isChanged) startWrite()
+      await Promise.race([writing, sleep(closeTimeoutMs, undefined, { ref: false })])
     },
   }
 }

@@ -77,13 +77,13 @@ export const fileMigrations: readonly Migration[] = [
   {
     name: 'files-003',
     up: (schema) => [
-      // With the id, the order of a file's versions is that of the index: 7 µs to find the oldest of 100, not 88.
+      // With the id, the index has the order of a file's versions: 7 µs instead of 88 µs to find the oldest of 100.
       schema.dropIndex('file_version_path'),
       schema
         .createIndex('file_version_order')
         .on('file_version')
         .columns(['node', 'path', 'at', 'id']),
-      // Of earlier moves nothing is known; what is in the trash lay where its row says.
+      // Earlier moves were not recorded; the origin of a trash item is the path of its row.
       schema
         .alterTable('file_version')
         .addColumn('origin', 'text', (c) => c.notNull().defaultTo('')),
@@ -100,7 +100,7 @@ export const fileMigrations: readonly Migration[] = [
   },
   {
     name: 'files-004',
-    // Of what was granted before it is not known.
+    // Unknown for existing grants.
     up: (schema) => [schema.alterTable('file_grant').addColumn('born', 'text')],
   },
 ]

@@ -1,4 +1,4 @@
-/** Words of the file domain. No code here, so that both the daemon and the worker may read it. */
+/** Types shared by the daemon and the file worker. This file must not contain code. */
 
 import type { PathRequest } from '#base/tool.ts'
 import type { filesErrors } from './errors.ts'
@@ -7,20 +7,20 @@ export type Permission = 'read' | 'read-write' | 'write'
 type GrantScope = 'session' | 'permanent'
 export type GrantedBy = 'user_explicit' | 'user_implicit' | 'system_setup'
 
-/** What a person lets an agent do with a file or folder of theirs (GR1); or never (`deny`, GR3). */
+/** An agent's access to a file or folder (GR1); `deny` blocks it (GR3). */
 export type Grant = {
   readonly id: string
-  /** An agent's id, or `*` for all. */
+  /** An agent id, or `*` for all agents. */
   readonly agent: string
-  /** The machine whose disk it is about; another daemon of the same database leaves it alone. */
+  /** The machine whose disk is granted; daemons of other machines with the same database ignore the grant. */
   readonly node: string
-  /** The real path: no link in it when it was made. */
+  /** The real path, without symbolic links when the grant was made. */
   readonly path: string
   readonly kind: 'file' | 'folder'
-  /** Device, inode and birth as decimal text: a path that leads elsewhere by now is not what was granted (PV9). */
+  /** Device, inode and birth time as decimal text: another file at the path is not granted (PV9). */
   readonly dev: string
   readonly ino: string
-  /** Nothing where the disk does not say it, and of grants from before it was kept. */
+  /** Null if the disk has no birth times, and for grants of older versions. */
   readonly born: string | null
   readonly permission: Permission | 'deny'
   readonly scope: GrantScope
@@ -28,7 +28,7 @@ export type Grant = {
   readonly hardLinks: boolean
   readonly grantedAt: number
   readonly grantedBy: GrantedBy
-  /** Who did it: a person's id, `config`, `import`. */
+  /** The id of a person, `config` or `import`. */
   readonly by: string
   readonly approval: string | null
   readonly expiresAt: number | null
@@ -40,13 +40,13 @@ export type Grant = {
 
 export type Area = 'workspace' | 'granted'
 
-/** What a call wants to do with a path. `create` is a new file only; `delete` is for the workspace. */
+/** The access that a call needs. `create` is for new files only; `delete` is for the workspace only. */
 export type AccessKind = PathRequest['need']
 
-/** How well the disk is guarded here (PV6): kernel rules and walk; the walk alone; checks before and after. */
+/** The sandboxing of the worker (PV6): Landlock and path walk, path walk only, or checks before and after. */
 export type Containment = 'landlock' | 'walk' | 'checked'
 
-/** The codes of FT10, and what else can go wrong with a file. */
+/** The error codes of FT10 and other file errors. */
 export type FileErrorCode =
   | Exclude<
       keyof typeof filesErrors,

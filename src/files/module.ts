@@ -38,7 +38,7 @@ type Context = Pick<GrantsDeps, 'db' | 'approvals' | 'policyVersion' | 'now' | '
 
 export const module = { migrations: fileMigrations, tables: [grantTable], open: openFiles }
 
-/** Opens the workspace and the grants, whose approval kind governance must know, then the file tools. */
+/** Opens the workspace and the grants; `start` then opens the file tools. Governance needs the approval kinds first. */
 function openFiles(context: Context) {
   const { db, ledger, identity, config, configFile, paths, home, approvals, now, onClose } = context
   const log = context.log.scope('files')
@@ -48,7 +48,7 @@ function openFiles(context: Context) {
   const workspace = prepareWorkspace(config.workspace, log)
   const settings = toGuardSettings({ config, paths, home, workspace: workspace.path, configFile })
   const guard = createGuard(settings)
-  const where = { home, workspace: workspace.path, configuredPath: workspace.given }
+  const pathContext = { home, workspace: workspace.path, configuredPath: workspace.configuredPath }
   const node = readOrCreateNodeId(paths)
   const nextWorkspace = createConfiguredWorkspaceReader(configFile, workspace.path)
   const grants = createGrants({
@@ -56,7 +56,7 @@ function openFiles(context: Context) {
     agents: identity,
     sessions: identity.sessions,
     guard,
-    where,
+    pathContext,
     node,
     log,
   })
@@ -70,7 +70,7 @@ function openFiles(context: Context) {
       tx.append({ type: 'workspace.made', actor: systemActor, domain: 'files', subject })
       if (!imported) return
       const { made, audit } = imported
-      for (const { path, by, at } of made) await store.keepMade(tx, path, by, at)
+      for (const { path, by, at } of made) await store.recordMade(tx, path, by, at)
       const data = { files: made.length, ...(audit && { audit }) }
       tx.append({ type: 'workspace.imported', actor: systemActor, domain: 'files', subject, data })
     })
@@ -96,7 +96,7 @@ function openFiles(context: Context) {
       })
       onClose(files.close)
       context.follow('grant.', () => grants.refresh())
-      if (config.audit.enabled) ledger.mirror(mirrorOf(workspace, config))
+      if (config.audit.enabled) ledger.mirror(toMirrorOptions(workspace, config))
       return {
         tools: fileTools({
           files,
@@ -106,7 +106,7 @@ function openFiles(context: Context) {
             agents: identity,
             approvals,
             guard,
-            where,
+            pathContext,
             defaultScope: config.grants.default_scope,
             now,
           },
@@ -119,23 +119,26 @@ function openFiles(context: Context) {
           },
           nextWorkspace,
         }),
-        checks: [checkFiles(files.places), inspectReplacedTargets(grants)],
+        checks: [checkFiles(files.resolver), inspectReplacedTargets(grants)],
         resources: fileResources({ files, grants, call: context.call }),
         notices: grants
-          .leftOut()
-          .map(({ path, why }) => `Left out the grant of ${sanitizeText(path, 300)}: ${why}`),
+          .listSkipped()
+          .map(
+            ({ path, reason }) =>
+              `Skipped the configured grant for ${sanitizeText(path, 300)}: ${reason}`,
+          ),
         guarded: files.guarded,
-        pathPrefixes: (filter: string) => files.places.prefixesOf(filter),
+        pathPrefixes: (filter: string) => files.resolver.listPrefixes(filter),
       }
     },
   }
 }
 
-/** The log of what happened to files of the workspace, which lies in the workspace (F6). */
-const mirrorOf = ({ path, own }: Workspace, { audit }: Config) => ({
-  path: join(own, 'audit.jsonl'),
+/** The audit log of the workspace files, inside the workspace (F6). */
+const toMirrorOptions = ({ path, internalFolder }: Workspace, { audit }: Config) => ({
+  path: join(internalFolder, 'audit.jsonl'),
   maxBytes: audit.max_log_size_mb * 1_000_000,
-  // An earlier log may name grants and files elsewhere: agents cannot read it there.
-  asideIn: join(own, 'aside'),
+  // Older logs may name grants and files outside the workspace. Agents cannot read this folder.
+  asideIn: join(internalFolder, 'aside'),
   shows: toWorkspaceAuditEntry(path),
 })

@@ -12,11 +12,11 @@ import { relativePath, pathPrefixes, parsePath } from './rules/paths.ts'
 import type { RootedPath } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A path that the caller may use: where the worker finds it, and by which right. */
+/** A path that the caller may use, with its root in the worker and its grant. */
 export type ResolvedPath = {
   readonly at: RootedPath
   readonly area: Area
-  /** The absolute path, as replies and the ledger name it. */
+  /** The absolute path for replies and the ledger. */
   readonly path: string
   readonly grant?: Grant
 }
@@ -25,66 +25,70 @@ type Deps = {
   readonly workspace: Workspace
   readonly home: string
   readonly guard: Guard
-  readonly grants: Pick<Grants, 'decideNow' | 'closedBelow' | 'deniedFiles' | 'live'>
+  readonly grants: Pick<Grants, 'decideNow' | 'listClosedBelow' | 'listDeniedFiles' | 'listActive'>
 }
 
 export type PathResolver = ReturnType<typeof createPathResolver>
 
-/** From a path as it was given to the root it lies under. Names only: nothing on disk is looked at here. */
+/** Resolves path arguments to roots of the worker. Works on names only and does not access the disk. */
 export function createPathResolver({ workspace, home, guard, grants }: Deps) {
-  const where = { home, workspace: workspace.path, configuredPath: workspace.given }
+  const pathContext = { home, workspace: workspace.path, configuredPath: workspace.configuredPath }
 
   function locate(given: string): { area: Area; path: string; below: string } {
-    const { area, path } = parsePath(given, where)
+    const { area, path } = parsePath(given, pathContext)
     return area === 'absolute'
       ? { area: 'granted', path, below: '' }
       : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
   }
 
-  async function place(
+  async function resolve(
     caller: Caller,
     { path: given, need, createsFile }: PathRequest,
   ): Promise<ResolvedPath> {
     const { area, path, below } = locate(given)
     if (guard.checkForbidden(path, need))
-      throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
+      throw fileError('forbidden_path', path, `Protected path: ${sanitizeText(path, 300)}.`)
     const placed: ResolvedPath =
       area === 'workspace'
         ? { at: { root: 'workspace', path: below }, area, path }
-        : await granted(caller, path, need)
-    const extension = createsFile ? guard.checkExtension(path) : undefined
-    if (extension) throw fileError('forbidden_extension', path, extension)
+        : await resolveGranted(caller, path, need)
+    const checkExtension = createsFile ? guard.checkExtension(path) : undefined
+    if (checkExtension) throw fileError('forbidden_extension', path, checkExtension)
     return placed
   }
 
-  async function granted(caller: Caller, path: string, need: AccessKind): Promise<ResolvedPath> {
+  async function resolveGranted(
+    caller: Caller,
+    path: string,
+    need: AccessKind,
+  ): Promise<ResolvedPath> {
     if (need === 'delete')
       throw fileError(
         'no_grant',
         path,
-        'Files are deleted in the workspace only.',
-        'Ask a person to delete this one.',
+        'Files can be deleted only in the workspace.',
+        'Ask a person to delete the file.',
       )
     const verdict = await grants.decideNow(caller, path, need)
-    if (!verdict.grant) throw refused(verdict, path, caller, need)
+    if (!verdict.grant) throw accessError(verdict, path, caller, need)
     const { grant } = verdict
     return {
-      at: await rootOf(caller, grant, need, relativePath(path, grant.path)),
+      at: await toRootedPath(caller, grant, need, relativePath(path, grant.path)),
       area: 'granted',
       path,
       grant,
     }
   }
 
-  async function rootOf(
+  async function toRootedPath(
     caller: Caller,
     grant: Grant,
     need: AccessKind,
     path = '',
   ): Promise<RootedPath> {
-    const closed = grants.closedBelow(caller, grant, need)
-    // Elsewhere a file with a second name is not opened at all.
-    const denied = grant.hardLinks ? await grants.deniedFiles(caller) : []
+    const closed = grants.listClosedBelow(caller, grant, need)
+    // Without `hardLinks` the worker refuses files with other hard links anyway.
+    const denied = grant.hardLinks ? await grants.listDeniedFiles(caller) : []
     return {
       root: grant.id,
       path,
@@ -93,8 +97,8 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     }
   }
 
-  /** Never throws: what is no path is named as it was given. */
-  function named(given: string): { readonly path: string; readonly area: Area } {
+  /** Never throws: an invalid path is returned as given. */
+  function describePath(given: string): { readonly path: string; readonly area: Area } {
     try {
       const { area, path } = locate(given)
       return { path, area }
@@ -103,48 +107,48 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     }
   }
 
-  /** For the ledger and halts: what a call is about, and what else it touches. */
-  function touch(given: string, ...others: readonly string[]): CallTarget {
-    const { area, path } = named(given)
-    const files = others.length > 0 ? toTouchedData([given, ...others].map(named)) : {}
+  /** Builds the call target for the ledger and halts, with the other files of the call. */
+  function toTarget(given: string, ...others: readonly string[]): CallTarget {
+    const { area, path } = describePath(given)
+    const files = others.length > 0 ? toTouchedData([given, ...others].map(describePath)) : {}
     return { domain: 'files', target: path, data: { area, ...files } }
   }
 
   return {
     locate,
-    place,
-    rootOf,
-    pathOf({ root, path }: RootedPath): string {
+    resolve,
+    toRootedPath,
+    toAbsolutePath({ root, path }: RootedPath): string {
       const base =
         root === 'workspace'
           ? workspace.path
-          : (grants.live().find(({ id }) => id === root)?.path ?? root)
+          : (grants.listActive().find(({ id }) => id === root)?.path ?? root)
       return path === '' ? base : join(base, path)
     },
-    /** The same of one that was placed, for what the worker found it to be after links. */
-    pathIn: ({ grant }: Pick<ResolvedPath, 'grant'>, real: string): string =>
+    /** Returns the absolute path of a file that the worker found after following symbolic links. */
+    toRealPath: ({ grant }: Pick<ResolvedPath, 'grant'>, real: string): string =>
       join(grant?.path ?? workspace.path, real),
-    named,
-    prefixesOf: (given: string) => pathPrefixes(given, where),
-    touch,
-    /** The same of what goes from one place to another; `target` is the one of them that it is about. */
-    touchBoth(from: string, to: string, target: 'from' | 'to'): CallTarget {
-      const about = target === 'from' ? touch(from, to) : touch(to, from)
-      return { ...about, shown: `${named(from).path} → ${named(to).path}` }
+    describePath,
+    listPrefixes: (given: string) => pathPrefixes(given, pathContext),
+    toTarget,
+    /** Builds the call target of a move or a copy; `target` selects its main path. */
+    toTransferTarget(from: string, to: string, target: 'from' | 'to'): CallTarget {
+      const about = target === 'from' ? toTarget(from, to) : toTarget(to, from)
+      return { ...about, shown: `${describePath(from).path} → ${describePath(to).path}` }
     },
-    /** Why a person or trust looks at any of these first, in words that follow "because"; empty for plain ones. */
-    riskOf(...given: readonly string[]): string {
-      const paths = given.map((one) => named(one).path)
+    /** Returns why these paths need a review, as a phrase after "because"; empty for ordinary paths. */
+    describeRisk(...given: readonly string[]): string {
+      const paths = given.map((one) => describePath(one).path)
       const [path] = paths.filter((one) => guard.riskReason(one) !== undefined)
       return path === undefined ? '' : `of ${sanitizeText(path, 300)}: ${guard.riskReason(path)}`
     },
-    /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
-    isRisky: (given: string): boolean => guard.riskReason(named(given).path) !== undefined,
-    isSensitive: (given: string): boolean => guard.isSensitive(named(given).path),
+    /** Whether the path is sensitive or executed by a program: trust decides about writes (F5, PV5). */
+    isRisky: (given: string): boolean => guard.riskReason(describePath(given).path) !== undefined,
+    isSensitive: (given: string): boolean => guard.isSensitive(describePath(given).path),
   }
 }
 
-function refused(
+function accessError(
   { code, denied }: Extract<GrantVerdict, { code: string }>,
   path: string,
   { kind }: Caller,
@@ -155,14 +159,16 @@ function refused(
     return fileError(
       code,
       path,
-      `No access: ${name} is denied for good.`,
-      kind === 'human' ? 'Revoke the denial first: `cowork grants list`.' : 'Work without it.',
+      `No access: ${name} is blocked.`,
+      kind === 'human'
+        ? 'Revoke the block first: `cowork grants list`.'
+        : 'Continue without this path.',
     )
   const isReadOnly = code === 'read_only_grant'
   if (kind === 'human') {
-    const message = isReadOnly ? `What is granted of ${name} is for reading.` : undefined
-    return fileError(code, path, message ?? `No grant opens ${name}.`, grantHint(path, isReadOnly))
+    const message = isReadOnly ? `The grant for ${name} is read-only.` : undefined
+    return fileError(code, path, message ?? `No grant covers ${name}.`, grantHint(path, isReadOnly))
   }
-  const message = isReadOnly ? `The grant for ${name} is for reading.` : undefined
+  const message = isReadOnly ? `The grant for ${name} is read-only.` : undefined
   return fileError(code, path, message, requestHint(path, need === 'read' ? 'read' : 'read-write'))
 }

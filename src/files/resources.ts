@@ -9,11 +9,11 @@ import type { Files } from './service.ts'
 const workspacePrefix = 'workspace:///'
 const grantsUri = 'cowork://grants'
 const json = 'application/json'
-const mostListed = 20
-const mostCompleted = 200
-const lookEvery = 1000
+const maxListed = 20
+const maxCompletions = 200
+const pollIntervalMs = 1000
 
-/** Calls a tool for whoever reads: a resource has no way of its own to a file (SV13). Nothing where it is refused. */
+/** Calls a tool for the reader: resources access files only through tools (SV13). Returns undefined if refused. */
 export type CallTool = (
   caller: Caller,
   tool: string,
@@ -32,9 +32,7 @@ export const fileResources = ({ files, grants, call }: Deps): ResourceSource[] =
     prefix: grantsUri,
     templates: [],
     list: () =>
-      Promise.resolve([
-        { uri: grantsUri, name: 'grants', title: 'What is granted', mimeType: json },
-      ]),
+      Promise.resolve([{ uri: grantsUri, name: 'grants', title: 'Grants', mimeType: json }]),
     async read(caller, uri) {
       const found = uri === grantsUri ? await call(caller, 'list_grants', {}) : undefined
       return found && { mimeType: json, text: JSON.stringify(found) }
@@ -54,83 +52,83 @@ function workspaceSource(files: Files, call: CallTool): ResourceSource {
       {
         uriTemplate: `${workspacePrefix}{+path}`,
         name: 'workspace-file',
-        title: 'File of the workspace',
-        description: 'A file by its path in the workspace',
+        title: 'Workspace file',
+        description: 'A workspace file by path',
       },
     ],
     async list(caller) {
-      // Like every look at files it is a call: halts count, and it is on record (FT8).
-      const may = mayRead(caller) && (await call(caller, 'list_files', { path: '', limit: 1 }))
+      // Listing is a call: halts apply and the ledger records it (FT8).
+      const may = canRead(caller) && (await call(caller, 'list_files', { path: '', limit: 1 }))
       if (!may) return []
-      const newest = await store.newest(db, workspace.path, mostListed)
+      const newest = await store.listNewestMade(db, workspace.path, maxListed)
       return newest
         .map(({ path }) => relative(workspace.path, path))
-        .map((path) => ({ uri: uriOf(path), name: path, title: path }))
+        .map((path) => ({ uri: toUri(path), name: path, title: path }))
     },
     async read(caller, uri) {
-      const path = pathOf(uri)
+      const path = parseWorkspaceUri(uri)
       if (path === undefined) return undefined
       const max_bytes = files.limits.maxFileBytes
       const read = await call(caller, 'read_file', { path, max_bytes })
-      return read && contentOf(read)
+      return read && toResourceContent(read)
     },
     async complete(caller, parameter, start) {
-      if (parameter !== 'path' || !mayRead(caller)) return []
+      if (parameter !== 'path' || !canRead(caller)) return []
       const folder = start.slice(0, start.lastIndexOf('/') + 1)
-      const listed = await call(caller, 'list_files', { path: folder, limit: mostCompleted })
+      const listed = await call(caller, 'list_files', { path: folder, limit: maxCompletions })
       const entries = (listed?.['files'] ?? []) as readonly { readonly name: string }[]
       return entries.map(({ name }) => `${folder}${name}`).filter((path) => path.startsWith(start))
     },
     async watch(caller, uri) {
-      const path = pathOf(uri)
-      // As with the list: a look at a file is a call.
-      const may = path && mayRead(caller) && (await call(caller, 'check_grant', { path }))
-      return may ? watch.begin(uri, path) : undefined
+      const path = parseWorkspaceUri(uri)
+      // Watching is a call as well.
+      const may = path && canRead(caller) && (await call(caller, 'check_grant', { path }))
+      return may ? watch.add(uri, path) : undefined
     },
     onChange: watch.onChange,
   }
 }
 
-type Watched = { readonly uri: string; readonly path: string; state: string }
+type WatchedFile = { readonly uri: string; readonly path: string; state: string }
 
-/** Looks at each watched file every second: honest, and cheap for the few that are. */
+/** Polls each watched file every second; only few files are watched. */
 function createWatch({ stat }: Files) {
-  const watched = new Set<Watched>()
+  const watched = new Set<WatchedFile>()
   const listeners = new Set<(uri: string) => void>()
   let timer: NodeJS.Timeout | undefined
-  let isLooking = false
+  let isPolling = false
 
-  /** Nothing where it may not be seen, or cannot be just now. */
-  async function stateOf(path: string): Promise<string | undefined> {
+  /** Returns undefined if the file is not accessible or a read fails. */
+  async function readState(path: string): Promise<string | undefined> {
     try {
       const found = await stat(path)
-      return found ? `${found.size} ${found.modifiedAt}` : 'not there'
+      return found ? `${found.size} ${found.modifiedAt}` : 'missing'
     } catch (error) {
       if (error instanceof CoworkError) return undefined
       throw error
     }
   }
 
-  async function look(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
+  async function poll(): Promise<void> {
+    if (isPolling) return
+    isPolling = true
     const changed = new Set<string>()
     for (const one of watched) {
-      const state = (await stateOf(one.path)) ?? one.state
+      const state = (await readState(one.path)) ?? one.state
       if (state !== one.state) changed.add(one.uri)
       one.state = state
     }
-    isLooking = false
-    for (const uri of changed) for (const tell of listeners) tell(uri)
+    isPolling = false
+    for (const uri of changed) for (const listener of listeners) listener(uri)
   }
 
   return {
-    async begin(uri: string, path: string): Promise<(() => void) | undefined> {
-      const state = await stateOf(path)
+    async add(uri: string, path: string): Promise<(() => void) | undefined> {
+      const state = await readState(path)
       if (state === undefined) return undefined
       const one = { uri, path, state }
       watched.add(one)
-      timer ??= setInterval(() => void look(), lookEvery).unref()
+      timer ??= setInterval(() => void poll(), pollIntervalMs).unref()
       return () => {
         watched.delete(one)
         if (watched.size > 0) return
@@ -145,14 +143,14 @@ function createWatch({ stat }: Files) {
   }
 }
 
-/** The scope that read_file asks for (I11); names are as much as contents here. */
-const mayRead = ({ kind, scopes }: Caller) =>
+/** Whether the caller has the scope of `read_file` (I11); file names need it as well. */
+const canRead = ({ kind, scopes }: Caller) =>
   kind !== 'agent' || scopes.some((scope) => matchesGlob(scope, 'read:files'))
 
-const uriOf = (path: string) => workspacePrefix + path.split(sep).map(encodeURIComponent).join('/')
+const toUri = (path: string) => workspacePrefix + path.split(sep).map(encodeURIComponent).join('/')
 
-/** Only of the workspace: what is granted has no address here. */
-function pathOf(uri: string): string | undefined {
+/** Returns undefined for a path outside the workspace: granted files have no URI here. */
+function parseWorkspaceUri(uri: string): string | undefined {
   try {
     const path = decodeURIComponent(uri.slice(workspacePrefix.length))
     return /^[/\\~]/.test(path) ? undefined : path
@@ -161,14 +159,14 @@ function pathOf(uri: string): string | undefined {
   }
 }
 
-function contentOf(read: Readonly<Record<string, unknown>>): ResourceContent {
+function toResourceContent(read: Readonly<Record<string, unknown>>): ResourceContent {
   const { mime, content, encoding, warnings, next_byte } = read
   const mimeType = String(mime)
   const whole = typeof content === 'string' ? content : ''
   const notes = [
     ...((warnings as readonly string[] | undefined) ?? []),
     ...(typeof next_byte === 'number'
-      ? [`There is more: go on with read_file and byte_from ${next_byte}.`]
+      ? [`Truncated. Continue with read_file and byte_from ${next_byte}.`]
       : []),
   ]
   return encoding === 'base64' ? { mimeType, notes, blob: whole } : { mimeType, notes, text: whole }

@@ -40,18 +40,18 @@ export type FilesDeps = {
   readonly versionsFolder: string
   readonly now: Clock
   readonly log: Log
-  /** Off for tests of the walk alone. */
+  /** False in tests of the path walk without Landlock. */
   readonly landlock?: boolean
 }
 
-/** What the verbs of this module are made of. */
+/** Shared dependencies of the services in this module. */
 export type FileParts = {
   readonly db: Db
   readonly store: HistoryStore
   readonly history: History
   readonly worker: Pick<FileWorker, 'ask'>
   readonly disk: DiskAccess
-  readonly places: PathResolver
+  readonly resolver: PathResolver
   readonly grants: Grants
   readonly workspace: string
   readonly now: Clock
@@ -60,59 +60,59 @@ export type FileParts = {
 
 export type Files = ReturnType<typeof createFiles>
 
-const megabyte = 1024 * 1024
-const minute = 60_000
-/** The first upkeep starts the file worker. It waits, so that the daemon serves first. */
+const bytesPerMegabyte = 1024 * 1024
+const msPerMinute = 60_000
+/** The first maintenance run starts the file worker; the delay lets the daemon serve first. */
 const startDelayMs = 1000
 
-/** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
+/** Manages files in the workspace and under grants. The daemon decides and records; only the worker accesses the disk. */
 export function createFiles(deps: FilesDeps) {
   const { db, config, workspace, grants, node, now, log } = deps
-  const { security, versions: kept, trash: deleted } = config
-  const maxFileBytes = security.max_file_size_mb * megabyte
+  const { security, versions: versionConfig, trash: trashConfig } = config
+  const maxFileBytes = security.max_file_size_mb * bytesPerMegabyte
   mkdirSync(deps.versionsFolder, { recursive: true, mode: 0o700 })
   const guard = createGuard(deps.guard)
-  const own = (key: string, path: string): Root => ({
+  const internalRoot = (key: string, path: string): Root => ({
     key,
     path,
     kind: 'folder',
     access: 'read-write',
     hardLinks: true,
   })
-  /** Folders that other modules read from, besides what is granted. */
+  /** Folders that other modules read, in addition to the grants. */
   let folders: readonly Root[] = []
   const roots = (live: readonly Grant[]): readonly Root[] => [
-    own('workspace', workspace.path),
-    own('trash', workspace.trash),
-    own('versions', deps.versionsFolder),
+    internalRoot('workspace', workspace.path),
+    internalRoot('trash', workspace.trash),
+    internalRoot('versions', deps.versionsFolder),
     ...folders,
     ...toRoots(live, now()),
   ]
   const worker = createFileWorker({
     setup: {
-      roots: roots(grants.live()),
+      roots: roots(grants.listActive()),
       guard: deps.guard,
-      limits: { maxFileBytes, maxBinaryReadBytes: security.max_binary_read_mb * megabyte },
+      limits: { maxFileBytes, maxBinaryReadBytes: security.max_binary_read_mb * bytesPerMegabyte },
     },
     log: log.scope('worker'),
     ...(deps.landlock !== undefined && { landlock: deps.landlock }),
   })
 
-  const unfollow = grants.onChange(({ live, ended }) =>
-    ended.length > 0 ? worker.revoke(ended, roots(live)) : worker.setRoots(roots(live)),
+  const unfollow = grants.onChange(({ active, ended }) =>
+    ended.length > 0 ? worker.revoke(ended, roots(active)) : worker.setRoots(roots(active)),
   )
 
   const store = createHistoryStore(db.dialect, node)
-  const history = createHistory(store, now, kept.max_per_file, grants.follow)
-  const places = createPathResolver({ workspace, home: deps.guard.home, guard, grants })
-  const disk = createDiskAccess({ worker, places, grants })
+  const history = createHistory(store, now, versionConfig.max_per_file, grants.repin)
+  const resolver = createPathResolver({ workspace, home: deps.guard.home, guard, grants })
+  const disk = createDiskAccess({ worker, resolver, grants })
   const guarded = createGuardedFiles({
     worker,
     guard,
     home: deps.guard.home,
     setFolders(next) {
       folders = next
-      return worker.setRoots(roots(grants.live()))
+      return worker.setRoots(roots(grants.listActive()))
     },
     disk,
   })
@@ -122,30 +122,30 @@ export function createFiles(deps: FilesDeps) {
     history,
     worker,
     disk,
-    places,
+    resolver,
     grants,
     workspace: workspace.path,
     now,
     log,
   }
   const index = createIndexFile(parts)
-  const trash = createTrash({ ...parts, retentionMs: deleted.retention })
+  const trash = createTrash({ ...parts, retentionMs: trashConfig.retention })
   const limits = {
-    retentionMs: kept.retention,
-    maxPerFile: kept.max_per_file,
-    maxBytes: kept.max_total_gb * 1024 * megabyte,
+    retentionMs: versionConfig.retention,
+    maxPerFile: versionConfig.max_per_file,
+    maxBytes: versionConfig.max_total_gb * 1024 * bytesPerMegabyte,
   }
   const versions = createVersions({ ...parts, limits })
   const { expire, trim } = createVersionCleanup({ ...parts, limits })
-  const unwatch = history.onChange(index.touch)
-  index.renew()
-  const upkeep = startMaintenance(
+  const unwatch = history.onChange(index.markChanged)
+  index.schedule()
+  const dailyMaintenance = startMaintenance(
     { 'deleted files': trash.reconcile, trash: trash.expire, versions: expire },
     log,
   )
-  const trimming = startMaintenance({ versions: trim }, log, minute)
+  const minuteMaintenance = startMaintenance({ versions: trim }, log, msPerMinute)
 
-  const statOf = (at: RootedPath) =>
+  const statIfExists = (at: RootedPath) =>
     worker.ask('stat', { at }).catch((error: unknown) => {
       if (hasCode(error, 'not_found')) return undefined
       throw error
@@ -153,54 +153,54 @@ export function createFiles(deps: FilesDeps) {
 
   return {
     workspace,
-    places,
+    resolver,
     guarded,
     history,
     store,
     db,
-    reading: createFileReader(parts),
-    writing: createFileWriter({ ...parts, maxFileBytes }),
+    reader: createFileReader(parts),
+    writer: createFileWriter({ ...parts, maxFileBytes }),
     trash,
     versions,
     limits: { maxFileBytes },
     containment: worker.containment,
-    /** Of a file in the workspace, for whoever watches it; nothing where there is none. */
+    /** Returns the stat of a workspace file, or undefined if it does not exist. */
     stat: async (path: string): Promise<Stat | undefined> =>
-      (await statOf({ root: 'workspace', path }))?.stat,
-    /** Path and state of what this caller names, for approvals: null where nothing is there (A15). */
-    async stateOf(caller: Caller, given: string): Promise<readonly [string, unknown]> {
-      const { at, path } = await places.place(caller, { path: given, need: 'read' })
-      const found = await statOf(at)
+      (await statIfExists({ root: 'workspace', path }))?.stat,
+    /** Returns the path and the state of a file for the fingerprint of an approval; null if it does not exist (A15). */
+    async getTargetState(caller: Caller, given: string): Promise<readonly [string, unknown]> {
+      const { at, path } = await resolver.resolve(caller, { path: given, need: 'read' })
+      const found = await statIfExists(at)
       return [path, found ? { identity: found.identity, real: found.real } : null]
     },
     async close(): Promise<void> {
       unfollow()
       unwatch()
-      await Promise.all([upkeep.close(), trimming.close()])
+      await Promise.all([dailyMaintenance.close(), minuteMaintenance.close()])
       await index.close()
       await worker.close()
     },
   }
 }
 
-const day = 24 * 60 * 60 * 1000
+const msPerDay = 24 * 60 * 60 * 1000
 
-/** Does the steps soon after the start and then in each interval. A step that fails does not prevent the next. */
+/** Runs the steps soon after the start and then once per interval. A failed step does not prevent the next one. */
 function startMaintenance(
   steps: Readonly<Record<string, () => Promise<void>>>,
   log: Log,
-  intervalMs = day,
+  intervalMs = msPerDay,
 ) {
-  const failure = 'the upkeep of files failed'
-  let isOver = false
+  const failure = 'file maintenance failed'
+  let isClosed = false
 
   async function run(): Promise<void> {
-    for (const [what, step] of Object.entries(steps))
+    for (const [name, step] of Object.entries(steps))
       try {
-        if (!isOver) await step()
+        if (!isClosed) await step()
       } catch (error) {
-        // What ends with the daemon is no trouble.
-        if (!isOver) log.warn(failure, { what, error: errorMessage(error) })
+        // Ignore errors during shutdown.
+        if (!isClosed) log.warn(failure, { step: name, error: errorMessage(error) })
       }
   }
   const task = startPeriodicTask({ intervalMs, run, failure, log, runsAtStart: false })
@@ -208,7 +208,7 @@ function startMaintenance(
 
   return {
     async close(): Promise<void> {
-      isOver = true
+      isClosed = true
       await task.close()
     },
   }

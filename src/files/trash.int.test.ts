@@ -37,20 +37,26 @@ async function openTrash() {
     await close()
   })
   const own = join(path, '.cowork')
-  const workspace = { path, given: path, own, trash: join(top, 'trash'), isNew: false }
+  const workspace = {
+    path,
+    configuredPath: path,
+    internalFolder: own,
+    trash: join(top, 'trash'),
+    isNew: false,
+  }
   const guard = createGuard(setup.guard)
   // No grants: all of it is in the workspace.
   const grants = {
     decideNow: () => Promise.reject(new Error('no file here is granted')),
-    closedBelow: () => [],
-    deniedFiles: async () => [],
-    live: () => [],
-    used: () => undefined,
-    hasMoved: async () => false,
-    replacing: () => undefined,
+    listClosedBelow: () => [],
+    listDeniedFiles: async () => [],
+    listActive: () => [],
+    recordUse: () => undefined,
+    wasRepinned: async () => false,
+    trackReplacement: () => undefined,
   }
-  const places = createPathResolver({ workspace, home: setup.guard.home, guard, grants })
-  const disk = createDiskAccess({ worker, places, grants })
+  const resolver = createPathResolver({ workspace, home: setup.guard.home, guard, grants })
+  const disk = createDiskAccess({ worker, resolver, grants })
   const store = createHistoryStore(db.dialect, 'here')
   let ahead = 0
   const later = (ms: number) => void (ahead = ms)
@@ -68,7 +74,7 @@ async function openTrash() {
     store,
     worker: asking,
     disk,
-    places,
+    resolver,
     retentionMs: 1000,
     now: () => Date.now() + ahead,
   }
@@ -80,7 +86,7 @@ test('TR1 what came into the trash though nobody could say so is known there soo
   const name = 'die-after-renameSync-changed.txt'
   fill(path, { [name]: 'precious' })
   await expect(trash.remove(call, name)).rejects.toMatchObject({ code: 'interrupted' })
-  const rows = async () => (await store.trash(db)).map((one) => [one.path, one.by])
+  const rows = async () => (await store.listTrash(db)).map((one) => [one.path, one.by])
   await expect.poll(rows).toEqual([[join(path, name), 'sales']])
   expect((await entries()).map(({ type }) => type)).toEqual(['trash.reconciled'])
 })
@@ -101,7 +107,7 @@ test('TR1 a folder of which something had to stay where it was is in the trash, 
     message: expect.stringContaining('The copy is complete') as string,
   })
   expect(left()).toEqual([stays])
-  const [item, ...more] = await store.trash(db)
+  const [item, ...more] = await store.listTrash(db)
   expect([item?.path, more]).toEqual([join(path, 'f'), []])
   expect(readdirSync(join(bin, String(item?.id), 'content'))).toHaveLength(names.length)
 })
@@ -115,15 +121,15 @@ test('TR3 what came back though nobody could say so has its versions there', asy
   const version = { id: newId(), path: record.path, sha256: 'a'.repeat(64), size: 1, mode: 0o644 }
   await db.transact(async (tx) => {
     const by = { at: 1, by: 'sales', operation: 'update_file', call: 'c0' }
-    await store.keepVersion(tx, { ...version, ...by })
+    await store.addVersion(tx, { ...version, ...by })
     // As if it had been deleted by a call that was answered.
-    const item = await store.trashed(tx, id)
+    const item = await store.findTrashItem(tx, id)
     if (item) await store.keepTrash(tx, item)
   })
   const name = 'die-after-renameSync-changed.txt'
   await expect(trash.restore(call, id, name)).rejects.toMatchObject({ code: 'interrupted' })
-  await expect.poll(() => store.trash(db)).toEqual([])
-  expect(await store.versionsOf(db, join(path, name), 9)).toMatchObject([{ id: version.id }])
+  await expect.poll(() => store.listTrash(db)).toEqual([])
+  expect(await store.listVersions(db, join(path, name), 9)).toMatchObject([{ id: version.id }])
   expect(readFileSync(join(path, name), 'utf8')).toBe('precious')
   const kinds = (await entries()).map(({ type }) => type)
   expect(kinds).toEqual(['trash.reconciled', 'trash.reconciled'])
@@ -138,14 +144,14 @@ test('TR3 of a folder that came back its size says nothing: each disk counts its
   const version = { id: newId(), path: join(path, 'f/a.txt'), sha256: 'a'.repeat(64), size: 1 }
   await db.transact(async (tx) => {
     const by = { mode: 0o644, at: 1, by: 'sales', operation: 'update_file', call: 'c0' }
-    await store.keepVersion(tx, { ...version, ...by })
-    const item = await store.trashed(tx, id)
+    await store.addVersion(tx, { ...version, ...by })
+    const item = await store.findTrashItem(tx, id)
     if (item) await store.keepTrash(tx, item)
   })
   const name = 'die-after-renameSync-changed'
   await expect(trash.restore(call, id, name)).rejects.toMatchObject({ code: 'interrupted' })
-  await expect.poll(() => store.trash(db)).toEqual([])
-  const versions = await store.versionsOf(db, join(path, name, 'a.txt'), 9)
+  await expect.poll(() => store.listTrash(db)).toEqual([])
+  const versions = await store.listVersions(db, join(path, name, 'a.txt'), 9)
   expect(versions).toMatchObject([{ id: version.id }])
 })
 
@@ -159,7 +165,7 @@ async function withDeleted(names: readonly string[]) {
   await db.transact(async (tx) => {
     for (const item of items) await store.keepTrash(tx, { ...item, by: 'sales', call: 'c1' })
   })
-  const rows = async () => (await store.trash(db)).map(({ id }) => id)
+  const rows = async () => (await store.listTrash(db)).map(({ id }) => id)
   return { ...opened, ids: items.map(({ id }) => id), rows }
 }
 
@@ -218,7 +224,7 @@ test('TR1 FT10 whoever asks for what another took is told where to look, and it 
   await expect(trash.restore(call, String(ids[0]), 'b.txt')).rejects.toMatchObject({
     code: 'not_found',
     message: 'Not in the trash.',
-    hint: 'trash_list names what is there.',
+    hint: 'List the trash with trash_list.',
   })
   await expect.poll(rows).toEqual([])
 })
@@ -250,7 +256,7 @@ test('TR1 what is too old and cannot be removed to its end is told to whoever ke
 test('TR1 what its own call told of meanwhile is not told of again', async () => {
   const { bin, db, store, entries, during, trash, ids } = await withDeleted(['a.txt', 'b.txt'])
   for (const id of ids) rmSync(join(bin, id), { recursive: true })
-  during(() => db.transact(async (tx) => void (await store.dropTrash(tx, String(ids[0])))))
+  during(() => db.transact(async (tx) => void (await store.deleteTrashItem(tx, String(ids[0])))))
   await trash.reconcile()
   expect(await entries()).toMatchObject([
     { data: { gone: [{ id: ids[1] }], counts: { found: 0, gone: 1 } } },

@@ -11,42 +11,42 @@ import { selectExpiredTrash } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
-type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'disk' | 'places' | 'now'> & {
+type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'disk' | 'resolver' | 'now'> & {
   readonly retentionMs: number
 }
 
-/** After every id: a page begins at the newest. */
-const pastAll = 'g'
+/** Sorts after every id, so that the first page starts with the newest item. */
+const firstPageCursor = 'g'
 
-/** Deleted files: each lies in the trash with a record beside it, and has a row here (TR1). */
+/** Manages deleted files. Each is in the trash folder with a record and has a row in the store (TR1). */
 export function createTrash(deps: Deps) {
-  const { db, store, worker, disk, places, retentionMs, now } = deps
+  const { db, store, worker, disk, resolver, retentionMs, now } = deps
 
-  /** What was asked back, and when: it may be back, and that not on record yet. */
-  const askedBack = new Set<{ readonly id: string; readonly at: number }>()
-  const isComing = (id: string) => askedBack.values().some((asked) => asked.id === id)
-  function forgetAsked(): void {
-    for (const asked of askedBack)
-      if (now() - asked.at > recordedMs) askedBack.delete(asked)
+  /** Restores that may have happened on disk without a committed row. */
+  const pendingRestores = new Set<{ readonly id: string; readonly at: number }>()
+  const isRestorePending = (id: string) => pendingRestores.values().some((asked) => asked.id === id)
+  function prunePendingRestores(): void {
+    for (const asked of pendingRestores)
+      if (now() - asked.at > recordTimeoutMs) pendingRestores.delete(asked)
       else break
   }
 
   async function find(id: string): Promise<TrashItem> {
-    const item = await store.trashed(db, id)
+    const item = await store.findTrashItem(db, id)
     if (item) return item
-    throw new CoworkError('not_found', `There is nothing in the trash under ${id.slice(0, 100)}.`, {
-      hint: 'trash_list names what is there.',
+    throw new CoworkError('not_found', `Unknown trash item: ${id.slice(0, 100)}.`, {
+      hint: 'List the trash with trash_list.',
     })
   }
 
-  /** Whether whoever was asked about this destination knew what would come there: the name it had counts, too. */
-  function isAskedFor({ path }: TrashItem, destination: string | undefined): boolean {
-    if (destination === undefined || !places.isRisky(destination)) return false
-    return !places.isSensitive(path) || places.isSensitive(destination)
+  /** Whether the review of this destination covered the item: a sensitive original name needs a sensitive destination. */
+  function isReviewedFor({ path }: TrashItem, destination: string | undefined): boolean {
+    if (destination === undefined || !resolver.isRisky(destination)) return false
+    return !resolver.isSensitive(path) || resolver.isSensitive(destination)
   }
 
-  /** Whether that is what came back there, as far as can be told when nobody said so; and where that is. */
-  async function placeOf(
+  /** Returns the real path if the file at the destination looks like the restored item: same type and size. */
+  async function findRestoredPath(
     item: TrashItem,
     to: ResolvedPath | undefined,
   ): Promise<string | undefined> {
@@ -54,42 +54,42 @@ export function createTrash(deps: Deps) {
     const found = await worker.ask('stat', { at: to.at }).catch(() => undefined)
     const isIt =
       found?.stat.type === item.type && (item.type !== 'file' || found.stat.size === item.size)
-    return isIt ? places.pathIn(to, found.real) : undefined
+    return isIt ? resolver.toRealPath(to, found.real) : undefined
   }
 
   /**
-   * After a crash: rows of what lies in the trash without one, none of what is not there any more. What is known of
-   * that goes along to where it was to come back, if it did.
+   * Repairs the rows after a crash: adds rows for items without one, and deletes rows of items that are gone. If the item
+   * was restored to `to`, its versions move to that path.
    */
   async function reconcile(
-    isMeant: (id: string) => boolean = () => true,
+    isSelected: (id: string) => boolean = () => true,
     to?: ResolvedPath,
   ): Promise<void> {
-    forgetAsked()
-    // Rows first: what is deleted meanwhile has no row here that its record could lack.
-    const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
-    const records = (await worker.ask('listTrash', {})).records.filter(({ id }) => isMeant(id))
+    prunePendingRestores()
+    // Read the rows first: an item deleted during this run is then only in the records, never only in the rows.
+    const rows = (await store.listTrash(db)).filter(({ id }) => isSelected(id))
+    const records = (await worker.ask('listTrash', {})).records.filter(({ id }) => isSelected(id))
     const known = new Set(rows.map(({ id }) => id))
     const there = new Set(records.map(({ id }) => id))
     const found = records.flatMap(({ id, record }) => {
-      const item = known.has(id) ? undefined : trashedOf(id, record)
+      const item = known.has(id) ? undefined : parseTrashRecord(id, record)
       return item ? [item] : []
     })
     const gone = await Promise.all(
       rows
-        .filter(({ id }) => !there.has(id) && (to !== undefined || !isComing(id)))
-        .map(async (item) => ({ ...item, back: await placeOf(item, to) })),
+        .filter(({ id }) => !there.has(id) && (to !== undefined || !isRestorePending(id)))
+        .map(async (item) => ({ ...item, back: await findRestoredPath(item, to) })),
     )
     if (found.length + gone.length === 0) return
     await db.transact(async (tx) => {
-      // Of the others their own calls have told since.
+      // Skip items whose calls have committed since.
       const kept: TrashItem[] = []
       const dropped: TrashItem[] = []
-      for (const item of found) if ((await store.keepFound(tx, item)) > 0) kept.push(item)
+      for (const item of found) if ((await store.addFoundTrashItem(tx, item)) > 0) kept.push(item)
       for (const { back, ...item } of gone) {
-        if (!(await store.trashed(tx, item.id))) continue
-        if (back === undefined) await store.dropTrash(tx, item.id)
-        else await store.takeFromTrash(tx, item.id, back)
+        if (!(await store.findTrashItem(tx, item.id))) continue
+        if (back === undefined) await store.deleteTrashItem(tx, item.id)
+        else await store.restoreFromTrash(tx, item.id, back)
         dropped.push(item)
       }
       if (kept.length + dropped.length === 0) return
@@ -98,34 +98,34 @@ export function createTrash(deps: Deps) {
         actor: systemActor,
         domain: 'files',
         data: {
-          found: kept.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
-          gone: dropped.slice(0, mostNamed).map(({ id, path }) => ({ id, path })),
+          found: kept.slice(0, maxNamed).map(({ id, path }) => ({ id, path })),
+          gone: dropped.slice(0, maxNamed).map(({ id, path }) => ({ id, path })),
           counts: { found: kept.length, gone: dropped.length },
         },
       })
     })
   }
 
-  /** Where this fails, the upkeep of the day does it. */
-  async function reconcileSoon(ids: readonly string[], to?: ResolvedPath): Promise<void> {
+  /** Ignores failures: the daily maintenance repeats the repair. */
+  async function reconcileItems(ids: readonly string[], to?: ResolvedPath): Promise<void> {
     const meant = new Set(ids)
     await reconcile((id) => meant.has(id), to).catch(() => undefined)
   }
 
-  /** What may have been done, and nobody could say, is looked for as soon as there is a worker. */
-  async function orReconciled<T>(
+  /** Runs `act`. If it was interrupted, repairs the rows of the items as soon as a worker runs. */
+  async function withReconcile<T>(
     ids: readonly string[],
     act: () => Promise<T>,
     to?: ResolvedPath,
-    /** It was not done, or is known by now to be. */
-    over: (code?: string) => void = () => {},
+    /** Called after a failure, and after the repair of an interrupted call. */
+    expired: (code?: string) => void = () => {},
   ): Promise<T> {
     try {
       return await act()
     } catch (error) {
       const code = error instanceof CoworkError ? error.code : undefined
-      if (code === 'interrupted') void reconcileSoon(ids, to).then(() => over())
-      else over(code)
+      if (code === 'interrupted') void reconcileItems(ids, to).then(() => expired())
+      else expired(code)
       throw error
     }
   }
@@ -134,27 +134,27 @@ export function createTrash(deps: Deps) {
     find,
 
     async remove(call: Call, given: string): Promise<Omit<TrashItem, 'by' | 'call'>> {
-      const placed = await disk.place(call, { path: given, need: 'delete' })
+      const placed = await disk.resolve(call, { path: given, need: 'delete' })
       const { at, path } = placed
       if (at.path === '')
         throw fileError('forbidden_path', path, 'The workspace itself cannot be deleted.')
       const id = newId()
       const deletedAt = now()
       const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
-      const answer = await orReconciled([id], () =>
-        disk.ask(call, 'trash', [placed], { at, id, record }),
+      const answer = await withReconcile([id], () =>
+        disk.request(call, 'trash', [placed], { at, id, record }),
       ).catch(async (error: unknown) => {
-        // Of a folder on another disk perhaps all is here, and something could not be taken away there.
-        if (hasCode(error, 'stale', 'no_permission', 'unreadable')) await reconcileSoon([id])
+        // A folder from another disk may be completely in the trash although part of the source remains.
+        if (hasCode(error, 'stale', 'no_permission', 'unreadable')) await reconcileItems([id])
         throw error
       })
       const { stat, sha256 = null } = answer
       call.addDetails({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
-      const real = places.pathIn(placed, answer.real)
+      const real = resolver.toRealPath(placed, answer.real)
       return { id, path: real, type: stat.type, size: stat.size, sha256, deletedAt }
     },
 
-    /** Back to where it was, or to where the caller may make it; never over something (TR1). */
+    /** Restores an item to its original path or to another destination; never replaces a file (TR1). */
     async restore(
       call: Call,
       id: string,
@@ -163,47 +163,43 @@ export function createTrash(deps: Deps) {
       const item = await find(id)
       const given =
         destination === undefined ? item.path : resolveDestination(destination, item.path)
-      // What comes back to where it was is not made.
-      const makes = item.type === 'file' && places.locate(given).path !== item.path
-      // Where nobody said where to, the entry is about an id.
+      // A restore to the original path creates no new file name.
+      const createsFile = item.type === 'file' && resolver.locate(given).path !== item.path
+      // Without a destination, the subject of the entry is the id.
       const isSubject = destination !== undefined
-      const to = await disk.place(
-        call,
-        { path: given, need: 'create', createsFile: makes },
-        isSubject,
-      )
-      const risky = [item.path, to.path].find(places.isRisky)
+      const to = await disk.resolve(call, { path: given, need: 'create', createsFile }, isSubject)
+      const risky = [item.path, to.path].find(resolver.isRisky)
       const isRisky = risky !== undefined
-      if (isRisky && call.caller.kind === 'agent' && !isAskedFor(item, destination))
+      if (isRisky && call.caller.kind === 'agent' && !isReviewedFor(item, destination))
         throw fileError(
           'forbidden_path',
           risky,
-          `${sanitizeText(risky, 300)} comes back only after a person or trust has looked.`,
-          'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
+          `Restoring ${sanitizeText(risky, 300)} needs a review.`,
+          'Repeat the call with that path as destination.',
         )
       const asked = { id, at: now() }
-      forgetAsked()
-      askedBack.add(asked)
-      const { stat, real } = await disk.arrive(call, to, lastSegment(item.path), () =>
-        orReconciled(
+      prunePendingRestores()
+      pendingRestores.add(asked)
+      const { stat, real } = await disk.withDestinationHint(call, to, lastSegment(item.path), () =>
+        withReconcile(
           [id],
-          () => disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
+          () => disk.request(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
           to,
           (code) => {
-            askedBack.delete(asked)
-            // Somebody else took it, and perhaps nobody could say so.
-            if (code === 'not_found') void reconcileSoon([id])
+            pendingRestores.delete(asked)
+            // Another call restored or deleted the item, possibly without a row.
+            if (code === 'not_found') void reconcileItems([id])
           },
         ),
       )
       call.addDetails({ data: { size_bytes: stat.size, trash: id } })
-      return { path: places.pathIn(to, real), stat }
+      return { path: resolver.toRealPath(to, real), stat }
     },
 
     async list(after: string | undefined, limit: number) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after))
-        throw fileError('invalid_query', '', 'That is no cursor of this list.')
-      const items = await store.trashPage(db, after ?? pastAll, limit + 1)
+        throw fileError('invalid_query', '', 'Invalid cursor.')
+      const items = await store.listTrashPage(db, after ?? firstPageCursor, limit + 1)
       const page = items.slice(0, limit)
       const last = page.at(-1)
       return { items: page, ...(items.length > limit && last && { next: last.id }) }
@@ -211,32 +207,32 @@ export function createTrash(deps: Deps) {
 
     expiresAt: ({ deletedAt }: TrashItem) => deletedAt + retentionMs,
 
-    /** `left` is where some of it could not be removed. */
+    /** `left` lists folders in which files could not be removed. */
     async purge(
       call: Call,
       ids: readonly string[] | 'all',
     ): Promise<{ readonly purged: readonly TrashItem[]; readonly left: readonly string[] }> {
-      const all = await store.trash(db)
+      const all = await store.listTrash(db)
       const wanted = ids === 'all' ? all : await Promise.all([...new Set(ids)].map(find))
       const asked = wanted.map(({ id }) => id)
-      const { purged, left } = await orReconciled(asked, () =>
-        disk.ask(call, 'purge', [], { ids: asked }),
+      const { purged, left } = await withReconcile(asked, () =>
+        disk.request(call, 'purge', [], { ids: asked }),
       )
-      const some = left.length > 0 && { left: left.slice(0, mostNamed) }
+      const some = left.length > 0 && { left: left.slice(0, maxNamed) }
       call.addDetails({ data: { purged: purged.length, ...some } })
       const gone = new Set(purged)
       const missing = asked.filter((id) => !gone.has(id))
-      if (missing.length > 0) void reconcileSoon(missing)
+      if (missing.length > 0) void reconcileItems(missing)
       return { purged: wanted.filter(({ id }) => gone.has(id)), left }
     },
 
-    /** What is too old goes for good. On record first: what cannot be recorded is not done. */
+    /** Deletes expired items permanently. Records the deletion first: an unrecorded deletion must not happen. */
     async expire(): Promise<void> {
-      const over = selectExpiredTrash(await store.trash(db), retentionMs, now())
-      if (over.length === 0) return
+      const expired = selectExpiredTrash(await store.listTrash(db), retentionMs, now())
+      if (expired.length === 0) return
       await db.transact(async (tx) => {
-        for (const { id, path, by, deletedAt } of over)
-          if ((await store.dropTrash(tx, id)) > 0)
+        for (const { id, path, by, deletedAt } of expired)
+          if ((await store.deleteTrashItem(tx, id)) > 0)
             tx.append({
               type: 'trash.purged',
               actor: systemActor,
@@ -245,30 +241,33 @@ export function createTrash(deps: Deps) {
               data: { area: 'workspace', trash: id, by, deleted_at: deletedAt, why: 'retention' },
             })
       })
-      const ids = over.map(({ id }) => id)
+      const ids = expired.map(({ id }) => id)
       const some: string[] = []
-      for (let at = 0; at < ids.length; at += mostAtOnce) {
-        const { left } = await worker.ask('purge', { ids: ids.slice(at, at + mostAtOnce) })
+      for (let at = 0; at < ids.length; at += maxBatchSize) {
+        const { left } = await worker.ask('purge', { ids: ids.slice(at, at + maxBatchSize) })
         some.push(...left)
       }
       if (some.length > 0)
-        throw new Error(`some of what was purged is left in ${some.slice(0, mostNamed).join(', ')}`)
+        throw new Error(`files not deleted in ${some.slice(0, maxNamed).join(', ')}`)
     },
 
     reconcile: () => reconcile(),
   }
 }
 
-const mostNamed = 100
-/** Things purged in one call: what is not gone by its deadline is found again the next day. */
-const mostAtOnce = 100
-/** Longer than any call waits for its commit. */
-const recordedMs = 10 * 60_000
+const maxNamed = 100
+/** Items per purge; items left at the deadline are deleted the next day. */
+const maxBatchSize = 100
+/** Longer than any call takes to commit. */
+const recordTimeoutMs = 10 * 60_000
 
-/** A record that was written before the file was moved there: what it lacks is not known any more. */
-function trashedOf(id: string, record: Readonly<Record<string, unknown>>): TrashItem | undefined {
+/** Parses a trash record. It was written before the move, so fields may be missing; they get defaults. */
+function parseTrashRecord(
+  id: string,
+  record: Readonly<Record<string, unknown>>,
+): TrashItem | undefined {
   const { origin, by, call, deleted_at: at, type, size, sha256 } = record
-  // Over a link it was given another path than its own.
+  // `path` is the requested path, which may contain symbolic links.
   const path = typeof origin === 'string' ? origin : record['path']
   if (typeof path !== 'string') return undefined
   const isType = type === 'folder' || type === 'link' || type === 'other'

@@ -43,8 +43,8 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
   async function write(path: string, content: string) {
     time++
     const asked = { at: inWorkspace(path), writeMode: 'put', encoding: 'binary' } as const
-    const { before } = await history.writing(() => disk.run('write', asked, content))
-    return history.changed(call, {
+    const { before } = await history.withWriteLock(() => disk.run('write', asked, content))
+    return history.recordChange(call, {
       operation: 'create_file',
       made: path,
       replaced: before && { path, before },
@@ -89,10 +89,10 @@ test('TR4 beyond the size of all together the oldest go without waiting for the 
   for (const n of [0, 1, 2]) await settle(await write(`f${n}`, `${n}`.repeat(10)))
   for (const n of [0, 1]) await settle(await write(`f${n}`, 'x'))
   await trim()
-  expect(await store.versions(db)).toHaveLength(2)
+  expect(await store.listAllVersions(db)).toHaveLength(2)
   await settle(await write('f2', 'x'))
   await trim()
-  const left = (await store.versions(db)).map(({ path }) => path)
+  const left = (await store.listAllVersions(db)).map(({ path }) => path)
   expect(left.sort()).toEqual(['f1', 'f2'])
   pass(11 * 60_000)
   await trim()
@@ -157,7 +157,7 @@ test('TR4 what was being written where it lies, under a grant that is gone, is a
   await writeJournal(disk.context.roots, disk.root('grant_gone', path), stat, contents)
   await expire()
   expect(notes()).toEqual([])
-  const [version, ...more] = await store.versionsOf(db, path, 10)
+  const [version, ...more] = await store.listVersions(db, path, 10)
   expect(more).toEqual([])
   expect(version).toMatchObject({ size: 3, mode: 0o640, by: 'unknown' })
   const { sha256 = '' } = version ?? {}
@@ -166,6 +166,6 @@ test('TR4 what was being written where it lies, under a grant that is gone, is a
   expect(await found()).toMatchObject([{ data: { versions: 1, found: [path] } }])
   pass(11 * 60_000)
   await expire()
-  expect(await store.versionsOf(db, path, 10)).toEqual([])
+  expect(await store.listVersions(db, path, 10)).toEqual([])
   expect(kept()).toBe(0)
 })

@@ -8,7 +8,7 @@ const text = z.string().nullable()
 
 const warnings = z.array(z.string()).optional()
 
-/** A grant on the wire (GR4). Bare types: every word of a schema is read by every agent (FT9). */
+/** A grant on the wire (GR4). Types without descriptions, because every agent reads each word of a schema (FT9). */
 const fileGrant = z.object({
   id: z.string(),
   agent: z.string(),
@@ -107,7 +107,7 @@ export const fileResults = {
     count: z.number(),
     left_in: z
       .array(z.string())
-      .describe('Folders with what could not be removed; tried again each day.')
+      .describe('Folders with files that could not be deleted; retried daily.')
       .optional(),
   }),
   read_file: fileRead,

@@ -107,7 +107,7 @@ describe('grants that come and go', () => {
     await pid()
     const entry = Promise.withResolvers<void>()
     const held = getOutcome(
-      write('new.txt', 'x', 'grant_2', { grants: ['grant_2'], enter: () => entry.promise }),
+      write('new.txt', 'x', 'grant_2', { grants: ['grant_2'], recordStart: () => entry.promise }),
     )
     const names = () => fs.readdirSync(join(folders.top, 'another'))
     await expect.poll(() => names().join()).toMatch(/\.tmp/)
@@ -124,7 +124,7 @@ describe('grants that come and go', () => {
     const entry = Promise.withResolvers<void>()
     const held = write('new.txt', 'x', 'grant_1', {
       grants: ['grant_1'],
-      enter: () => entry.promise,
+      recordStart: () => entry.promise,
     })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp/)
     await worker.revoke(['grant_2'], roots.slice(0, -1))

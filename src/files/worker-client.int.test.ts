@@ -10,7 +10,7 @@ describe('before the call is on record', () => {
     const { folders, read, write } = startWorker()
     await read('', 'grant_1').catch(() => undefined)
     const entry = Promise.withResolvers<void>()
-    const answer = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
+    const answer = write('new.txt', 'hello', 'grant_1', { recordStart: () => entry.promise })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
     expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
     entry.resolve()
@@ -21,7 +21,7 @@ describe('before the call is on record', () => {
   test('L1 a write that may not be is dropped', async () => {
     const { folders, write } = startWorker()
     const entry = Promise.withResolvers<void>()
-    const dropped = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
+    const dropped = write('new.txt', 'hello', 'grant_1', { recordStart: () => entry.promise })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
     entry.reject(new Error('the disk is full'))
     expect(await getOutcome(dropped)).toBe('cancelled')
@@ -32,11 +32,11 @@ describe('before the call is on record', () => {
     const { folders, pid, read, write } = startWorker()
     const entry = Promise.withResolvers<void>()
     let asked = 0
-    const enter = () => {
+    const recordStart = () => {
       asked++
       return entry.promise
     }
-    const writing = write('new.txt', 'hello', 'grant_1', { enter })
+    const writing = write('new.txt', 'hello', 'grant_1', { recordStart })
     process.kill(await pid(), 'SIGKILL')
     expect(await pid()).toBeGreaterThan(0)
     expect(fs.existsSync(join(folders.granted, 'new.txt'))).toBe(false)
@@ -50,9 +50,9 @@ describe('before the call is on record', () => {
     const { folders, pid, write } = startWorker()
     const stopped = await pid()
     let asked = 0
-    const enter = async () => void asked++
+    const recordStart = async () => void asked++
     process.kill(stopped, 'SIGSTOP')
-    const large = write('large.txt', 'x'.repeat(2 ** 22), 'grant_1', { enter })
+    const large = write('large.txt', 'x'.repeat(2 ** 22), 'grant_1', { recordStart })
     await sleep(50)
     expect(asked).toBe(0)
     process.kill(stopped, 'SIGCONT')

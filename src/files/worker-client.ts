@@ -19,16 +19,16 @@ import type {
 
 export type RequestOptions = {
   readonly body?: Uint8Array
-  /** The grants it works under: revoking one ends it. */
+  /** Grants of the call; revoking one of them ends the call. */
   readonly grants?: readonly string[]
-  /** Ends a read at once. A write that has begun is finished: half of it would be nobody's wish. */
+  /** Cancels a read. A write that has started is completed, because a partial write is useless. */
   readonly signal?: AbortSignal
   readonly deadlineMs?: number
   /**
-   * It may begin at once, and does nothing that can be seen before this has resolved; nothing at all when it rejects.
-   * Called once the worker has the question whole: a body that is still on its way waits for nobody.
+   * Records the call. The worker may prepare the operation, but makes no visible change before this resolves, and none if
+   * it rejects. Called once, after the worker has received the entire request.
    */
-  readonly enter?: (() => Promise<void>) | undefined
+  readonly recordStart?: (() => Promise<void>) | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
@@ -37,41 +37,41 @@ export type FileWorker = ReturnType<typeof createFileWorker>
 type Deps = {
   readonly setup: WorkerSetup
   readonly log: Log
-  /** Without it the worker has the walk alone. */
+  /** If false, the worker uses only the path walk. */
   readonly landlock?: boolean
-  /** The worker's program, where it is not our own. */
+  /** Another worker program, for tests. */
   readonly entry?: string
 }
 
 /** In milliseconds. */
-const times = {
+const timeouts = {
   deadline: 30_000,
-  /** For a late call to end after it was cancelled; then its worker is stuck. */
+  /** Until a cancelled call must end; after that its worker counts as stuck. */
   stop: 1_000,
-  /** For writes to end when a grant is revoked; a cancelled one removes its temporary file. */
+  /** Until writes must end when a grant is revoked; a cancelled write removes its temporary file. */
   revoke: 250,
-  /** After that, to remove temporary files: no later worker could. All of it within the second (GR4). */
+  /** After that, to remove temporary files, which no later worker could reach. Together less than 1 s (GR4). */
   leave: 400,
-  /** For a killed process to exit. On a disk that hangs it never does, and nobody waits for it. */
+  /** Until a killed process exits; on a hanging disk it never does. */
   exit: 2_000,
-  /** To see what a write came to whose worker is gone, with the longest pause before the next worker. */
-  look: 10_000,
+  /** To verify the result of an interrupted write, including the maximum restart delay. */
+  verify: 10_000,
   start: 30_000,
   close: 3_000,
-  /** A worker that lived this long was well: the next one starts without a pause. */
-  well: 10_000,
-  maxPause: 5_000,
+  /** A worker that ran this long was healthy; the next one starts without delay. */
+  healthy: 10_000,
+  maxDelay: 5_000,
 }
 
 /** Fail a read after two worker crashes. */
 const maxCrashes = 2
 const maxLandlockStarts = 3
 
-const ending = 'The daemon is ending.'
+const closingMessage = 'cowork is shutting down.'
 
 /**
- * Queues calls for one worker process, which starts with the first call. At most one process, `current`, takes new calls; others are starting, or
- * finish what they have. A process that crashes is replaced, and so is one whose roots are outdated.
+ * Queues calls for one worker process, which starts with the first call. At most one process, `current`, takes new
+ * calls; others are starting, or finish their calls. Crashed processes and those with outdated roots are replaced.
  */
 export function createFileWorker(deps: Deps) {
   const { setup, landlock = true, entry } = deps
@@ -81,7 +81,7 @@ export function createFileWorker(deps: Deps) {
   let failures = 0
   let lastId = 0
   let isClosed = false
-  let pause: NodeJS.Timeout | undefined
+  let restartTimer: NodeJS.Timeout | undefined
   const alive = new Set<WorkerProcess>()
   /** The process that was started last. Before it is ready, another one may take the calls. */
   let newest: WorkerProcess | undefined
@@ -90,7 +90,7 @@ export function createFileWorker(deps: Deps) {
   const rootWaiters = new Set<PromiseWithResolvers<void>>()
 
   function start(): void {
-    clearTimeout(pause)
+    clearTimeout(restartTimer)
     const worker = startProcess({
       setup: { ...setup, roots },
       entry: entry ?? join(import.meta.dirname, 'worker', 'main.ts'),
@@ -100,7 +100,7 @@ export function createFileWorker(deps: Deps) {
       log,
       onReady({ ready, missing }) {
         if (worker !== newest || isClosed) return
-        for (const { key, code } of missing) log.warn('a root cannot be opened', { key, code })
+        for (const { key, code } of missing) log.warn('root not opened', { key, code })
         containment = ready
         current = worker
         updateRoots().then(resolveRootWaiters, () => undefined)
@@ -119,11 +119,11 @@ export function createFileWorker(deps: Deps) {
     })
     alive.add(worker)
     newest = worker
-    void worker.ended.then(() => bury(worker, true))
+    void worker.ended.then(() => reassignCalls(worker, true))
   }
 
-  /** Gives the calls of a process to another one. `isGone`: it can do nothing any more. */
-  function bury(worker: WorkerProcess, isGone: boolean): void {
+  /** Moves the calls of a process to another one. `isGone`: the process has exited. */
+  function reassignCalls(worker: WorkerProcess, isGone: boolean): void {
     if (!alive.delete(worker)) return
     if (current === worker) current = undefined
     for (const call of [...worker.calls.values()].toReversed()) {
@@ -135,11 +135,11 @@ export function createFileWorker(deps: Deps) {
   }
 
   function restart({ readyAt }: WorkerProcess): void {
-    if (readyAt !== undefined && Date.now() - readyAt > times.well) failures = 0
-    const delay = failures === 0 ? 0 : Math.min(times.maxPause, 50 * 2 ** failures)
+    if (readyAt !== undefined && Date.now() - readyAt > timeouts.healthy) failures = 0
+    const delay = failures === 0 ? 0 : Math.min(timeouts.maxDelay, 50 * 2 ** failures)
     failures++
-    log.warn('the file worker ended and is started again', { delay })
-    pause = setTimeout(start, delay)
+    log.warn('file worker restarting', { delay })
+    restartTimer = setTimeout(start, delay)
   }
 
   /** Ends a process soon: its writes get a moment to finish, or to remove their temporary files. */
@@ -147,22 +147,25 @@ export function createFileWorker(deps: Deps) {
     worker.isEnding = true
     for (const call of worker.calls.values())
       if (mutatingOps.has(call.op) && !call.isDeferred) worker.cancel(call)
-    await worker.waitForWrites(times.revoke)
+    await worker.waitForWrites(timeouts.revoke)
     worker.shutDown()
     const killTimer = setTimeout(() => {
       const folders = worker.unfinishedFolders()
       if (folders.length > 0)
-        log.warn('the file worker was killed: something hidden may be left', { in: folders })
+        log.warn('file worker killed: temporary files may remain', { in: folders })
       worker.kill()
-    }, times.leave)
-    await Promise.race([worker.ended, sleep(times.leave + times.exit, undefined, { ref: false })])
+    }, timeouts.leave)
+    await Promise.race([
+      worker.ended,
+      sleep(timeouts.leave + timeouts.exit, undefined, { ref: false }),
+    ])
     clearTimeout(killTimer)
-    bury(worker, false)
+    reassignCalls(worker, false)
   }
 
   function replaceStuck(worker: WorkerProcess, { op }: WorkerCall): void {
     if (worker.isEnding) return
-    log.warn('the file worker is stuck and was ended', { op })
+    log.warn('file worker stuck, ending it', { op })
     if (current === worker) current = undefined
     if (worker === newest && !isClosed) start()
     void end(worker)
@@ -171,12 +174,12 @@ export function createFileWorker(deps: Deps) {
   /** Brings the newest process to the current roots: a replaced file is pinned again, anything else needs a new one. */
   async function updateRoots(): Promise<void> {
     if (newest?.readyAt === undefined) return waitForRoots()
-    const moved = movedSince(newest.roots, roots)
+    const moved = findRepinnedRoots(newest.roots, roots)
     if (moved?.length === 0) return
     if (moved) {
       newest.roots = roots
-      const { unreachable } = await begin('repin', { roots: moved }, {}, true)
-      // Landlock keeps the process from the others.
+      const { unreachable } = await enqueue('repin', { roots: moved }, {}, true)
+      // Landlock blocks the process from the remaining roots.
       if (unreachable.length === 0) return
     }
     if (newest?.readyAt !== undefined) start()
@@ -187,7 +190,7 @@ export function createFileWorker(deps: Deps) {
     const waiter = Promise.withResolvers<void>()
     rootWaiters.add(waiter)
     const fail = () => waiter.reject(new CoworkError('timeout', 'The file worker did not start.'))
-    const timer = setTimeout(fail, times.start)
+    const timer = setTimeout(fail, timeouts.start)
     await waiter.promise.finally(() => clearTimeout(timer))
   }
 
@@ -196,14 +199,21 @@ export function createFileWorker(deps: Deps) {
     rootWaiters.clear()
   }
 
-  function begin<O extends Op>(
+  function enqueue<O extends Op>(
     op: O,
     ask: OpRequest<O>,
     options: RequestOptions,
     isFirst = false,
   ): Promise<OpResponse<O>> {
     if (!newest && !isClosed) start()
-    const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = options
+    const {
+      body,
+      grants = [],
+      signal,
+      deadlineMs = timeouts.deadline,
+      recordStart,
+      onProgress,
+    } = options
     const { promise, resolve, reject } = Promise.withResolvers<object>()
     let isEntered = false
     const call: WorkerCall = {
@@ -215,10 +225,10 @@ export function createFileWorker(deps: Deps) {
       grants,
       onProgress,
       onReceived() {
-        if (enter && !isEntered) void release(call, enter)
+        if (recordStart && !isEntered) void release(call, recordStart)
         isEntered = true
       },
-      isDeferred: enter !== undefined,
+      isDeferred: recordStart !== undefined,
       isLate: false,
       isSettled: false,
       crashCount: 0,
@@ -229,16 +239,16 @@ export function createFileWorker(deps: Deps) {
       reject,
     }
     const abort = () => {
-      // A write that has begun is finished: half of it would help nobody.
+      // A write that has started is completed.
       if (call.isRead || !call.worker) withdraw(call, 'cancelled', 'The call was cancelled.')
     }
     if (isFirst) queue.unshift(call)
     else queue.push(call)
-    if (isClosed) withdraw(call, 'interrupted', ending)
+    if (isClosed) withdraw(call, 'interrupted', closingMessage)
     else if (signal?.aborted) abort()
     else pump()
     signal?.addEventListener('abort', abort)
-    // The protocol says which answer belongs to which operation.
+    // The protocol defines the response type of each operation.
     return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
       OpResponse<O>
     >
@@ -282,13 +292,13 @@ export function createFileWorker(deps: Deps) {
   function onDeadline(call: WorkerCall): void {
     const { worker } = call
     call.isLate = true
-    if (!isActing(call)) timeOut(call)
+    if (!isActing(call)) failTimeout(call)
     unqueue(call)
     if (!worker) return
     worker.cancel(call)
     setTimeout(() => {
       if (call.worker === worker) replaceStuck(worker, call)
-    }, times.stop).unref()
+    }, timeouts.stop).unref()
   }
 
   /** Repeats a call whose worker ended, or answers it. */
@@ -303,50 +313,50 @@ export function createFileWorker(deps: Deps) {
     }
     clearTimeout(call.deadline)
     if (call.isSettled) return
-    if (hasNotActed && call.isLate) timeOut(call)
+    if (hasNotActed && call.isLate) failTimeout(call)
     else if (hasNotActed && !isClosed)
-      fail(call, 'unreadable', 'The file worker ended over it, twice.')
-    else if (call.expected) void lookFor(call, call.expected)
-    else interrupt(call)
+      fail(call, 'unreadable', 'The file worker crashed twice on this operation.')
+    else if (call.expected) void verifyResult(call, call.expected)
+    else failInterrupted(call)
   }
 
-  /** Answers a write whose worker is gone by whether its announced result can be seen. */
-  async function lookFor(
+  /** Settles a write whose worker is gone by checking for its announced result. */
+  async function verifyResult(
     call: WorkerCall,
     { fingerprint, answer: announced }: ExpectedResult,
   ): Promise<void> {
-    const look = begin('verifyResult', fingerprint, { deadlineMs: times.look }, true)
-    const { isApplied } = await look.catch(() => ({ isApplied: false }))
+    const verify = enqueue('verifyResult', fingerprint, { deadlineMs: timeouts.verify }, true)
+    const { isApplied } = await verify.catch(() => ({ isApplied: false }))
     if (isApplied) answer(call, { id: call.id, answer: announced })
-    else interrupt(call)
+    else failInterrupted(call)
   }
 
   return {
     /**
-     * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
-     * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
+     * Runs one operation; throws a CoworkError with a FileErrorCode. If the worker ends, reads and unstarted writes are
+     * repeated; a started write is verified on disk, or fails with `interrupted`.
      */
     ask: async <O extends Op>(
       op: O,
       ask: OpRequest<O>,
       options?: RequestOptions,
-    ): Promise<OpResponse<O>> => begin(op, ask, options ?? {}),
+    ): Promise<OpResponse<O>> => enqueue(op, ask, options ?? {}),
 
     /**
-     * Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has, or
-     * goes on where only files were put in the place of others.
+     * Sets the roots; resolves when calls go to a worker that has them. The old worker finishes its calls, or continues
+     * if only pins changed.
      */
     async setRoots(next: readonly Root[]): Promise<void> {
-      if (isClosed) throw new CoworkError('interrupted', ending)
-      const isSame = movedSince(roots, next)?.length === 0
+      if (isClosed) throw new CoworkError('interrupted', closingMessage)
+      const isSame = findRepinnedRoots(roots, next)?.length === 0
       roots = next
       if (!isSame && newest) await updateRoots()
     },
 
     /**
-     * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
-     * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`: nobody
-     * can look any more.
+     * Ends the calls under these grants and every process that can access their files; resolves when they are gone.
+     * Reads and unstarted writes are refused; a started write finishes soon or fails with `interrupted`, because its
+     * result can no longer be verified.
      */
     async revoke(grantIds: readonly string[], next: readonly Root[]): Promise<void> {
       if (isClosed) return
@@ -369,12 +379,12 @@ export function createFileWorker(deps: Deps) {
 
     async close(): Promise<void> {
       isClosed = true
-      clearTimeout(pause)
+      clearTimeout(restartTimer)
       current = undefined
-      for (const { reject } of rootWaiters) reject(new CoworkError('interrupted', ending))
-      for (const call of queue.slice()) withdraw(call, 'interrupted', ending)
+      for (const { reject } of rootWaiters) reject(new CoworkError('interrupted', closingMessage))
+      for (const call of queue.slice()) withdraw(call, 'interrupted', closingMessage)
       const finish = async (worker: WorkerProcess) => {
-        const timer = setTimeout(worker.kill, worker.readyAt === undefined ? 0 : times.close)
+        const timer = setTimeout(worker.kill, worker.readyAt === undefined ? 0 : timeouts.close)
         worker.finish()
         await worker.ended
         clearTimeout(timer)
@@ -384,7 +394,7 @@ export function createFileWorker(deps: Deps) {
   }
 }
 
-/** The call may have changed something: to refuse it would be untrue. */
+/** Whether the call may have changed something, so that a refusal would be wrong. */
 const isActing = ({ isRead, isDeferred, worker }: WorkerCall) =>
   !isRead && !isDeferred && worker !== undefined
 
@@ -394,15 +404,15 @@ function fail(call: WorkerCall, code: FileErrorCode, message: string, path?: str
   call.reject(new CoworkError(code, message, path === undefined ? {} : { details: { path } }))
 }
 
-const timeOut = (call: WorkerCall) => fail(call, 'timeout', 'It took too long and was ended.')
+const failTimeout = (call: WorkerCall) => fail(call, 'timeout', 'The operation timed out.')
 
-const interrupt = (call: WorkerCall) =>
-  fail(call, 'interrupted', 'The file worker was ended while it did this.')
+const failInterrupted = (call: WorkerCall) =>
+  fail(call, 'interrupted', 'The file worker ended during the operation.')
 
 const isCancelled = (head: AnswerHead) => 'error' in head && head.error.code === 'cancelled'
 
 function answer(call: WorkerCall, head: AnswerHead, body?: Buffer): void {
-  if (call.isLate && isCancelled(head)) timeOut(call)
+  if (call.isLate && isCancelled(head)) failTimeout(call)
   else if ('error' in head) {
     const { code, message, path } = head.error
     fail(call, code, message, path)
@@ -413,8 +423,11 @@ function answer(call: WorkerCall, head: AnswerHead, body?: Buffer): void {
   }
 }
 
-/** The roots that are for another file now; undefined where more than that has changed. */
-function movedSince(before: readonly Root[], next: readonly Root[]): readonly Root[] | undefined {
+/** Returns the roots whose pin changed, or undefined if anything else changed. */
+function findRepinnedRoots(
+  before: readonly Root[],
+  next: readonly Root[],
+): readonly Root[] | undefined {
   const isSame = (one: Root, other: Root | undefined) =>
     one.key === other?.key &&
     one.path === other.path &&

@@ -71,7 +71,7 @@ test('F1, C9 a folder that holds something stays its owner’s: agents get one o
   const work = join(home, 'Work')
   writeFileSync(join(work, '.hidden'), '')
   const inside = join(work, 'AI-Workspace')
-  expect(checkWorkspaceChoice('~/Work', rules)).toEqual({ path: inside, around: work })
+  expect(checkWorkspaceChoice('~/Work', rules)).toEqual({ path: inside, namedFolder: work })
   // Chosen again it is the same, with what agents have made there meanwhile.
   mkdirSync(inside)
   writeFileSync(join(inside, 'theirs.md'), '')
@@ -159,7 +159,9 @@ test('C9, SV5 choosing writes the one setting, keeps comments and the file as it
   writeFileSync(join(home, 'Work', 'mine'), '')
   expect(await choose('~/Work')).toMatchObject({
     path: join(home, 'Work', 'AI-Workspace'),
-    message: expect.stringContaining(`${join(home, 'Work')} holds something already`) as string,
+    message: expect.stringContaining(
+      `${join(home, 'Work')} contains files and is not changed`,
+    ) as string,
   })
   await expect(choose('~/.ssh')).rejects.toMatchObject({ code: 'forbidden_path' })
 })

@@ -13,94 +13,98 @@ import type { GuardSettings } from './worker/protocol.ts'
 
 export type ChoiceRules = {
   readonly guard: GuardSettings
-  /** Cowork's own state, which agents must not reach. */
+  /** The state directory, which agents must not access. */
   readonly state: string
   readonly createIfMissing: boolean
 }
 
 export type WorkspaceChoice = {
   readonly path: string
-  /** The folder that was named, where it holds something and stays its owner's. */
-  readonly around?: string
+  /** The folder that was chosen, if it contains files and the workspace is inside. */
+  readonly namedFolder?: string
 }
 
 /**
- * The folder that a person wants as the workspace, as it really lies on disk; or why it cannot be one (F1). Agents use
- * all of a workspace without a grant: where a folder holds something, they get one of their own inside it.
+ * Resolves the folder that a person chose as the workspace (F1). Agents can use the entire workspace without a grant, so
+ * a folder with files gets an `AI-Workspace` folder inside.
  */
 export function checkWorkspaceChoice(given: string, rules: ChoiceRules): WorkspaceChoice {
   const { home } = rules.guard
   if (!isAbsolute(given) && !/^~([/\\]|$)/.test(given))
-    throw refusal('invalid_path', `${given} is not a full path.`, 'Begin it with / or ~/.')
-  // For what it refuses; where the folder lies is found out below.
+    throw choiceError(
+      'invalid_path',
+      `${given} is not an absolute path.`,
+      'Start the path with / or ~/.',
+    )
+  // Only to refuse invalid paths.
   parsePath(given, { home, workspace: rules.guard.workspace })
   const path = expandPath(given, home, home)
-  const around = realOf(path)
-  if (isForAgents(around)) return { path: checkPlace(path, rules) }
-  const inside = checkPlace(join(around, ownName), rules)
-  if (isForAgents(inside)) return { path: inside, around }
-  throw refusal('forbidden_path', `${inside} holds something that is not of agents.`, elsewhere)
+  const namedFolder = resolveExisting(path)
+  if (isAgentFolder(namedFolder)) return { path: resolveUsable(path, rules) }
+  const inside = resolveUsable(join(namedFolder, workspaceName), rules)
+  if (isAgentFolder(inside)) return { path: inside, namedFolder }
+  throw choiceError('forbidden_path', `${inside} contains other files.`, chooseHint)
 }
 
-const ownName = 'AI-Workspace'
+const workspaceName = 'AI-Workspace'
 
-/** Empty or not there, called so, or a workspace of before: cowork's, or that of an earlier File Ops (F6). */
-function isForAgents(real: string): boolean {
+/** Whether a folder is missing, empty, named AI-Workspace, or a workspace of cowork or File Ops (F6). */
+function isAgentFolder(real: string): boolean {
   const found = statSync(real, { throwIfNoEntry: false })
-  if (!found?.isDirectory() || basename(real) === ownName) return true
+  if (!found?.isDirectory() || basename(real) === workspaceName) return true
   const isThere = (name: string) => existsSync(join(real, name))
-  return isThere('.cowork/trash') || isThere('.fileops') || namesIn(real).length === 0
+  return isThere('.cowork/trash') || isThere('.fileops') || listNames(real).length === 0
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch (cause) {
-    throw refusal('no_permission', `${folder} cannot be read: ${errorMessage(cause)}.`, elsewhere)
+    throw choiceError('no_permission', `Cannot read ${folder}: ${errorMessage(cause)}.`, chooseHint)
   }
 }
 
-function checkPlace(path: string, rules: ChoiceRules): string {
-  const real = realOf(path)
-  if (isWithin(real, realOf(rules.state)))
-    throw refusal('forbidden_path', `${real} is in the state folder of cowork.`, elsewhere)
-  checkApart(real, rules)
-  checkUsable(path, rules.createIfMissing)
+function resolveUsable(path: string, rules: ChoiceRules): string {
+  const real = resolveExisting(path)
+  if (isWithin(real, resolveExisting(rules.state)))
+    throw choiceError('forbidden_path', `${real} is in the state directory of cowork.`, chooseHint)
+  assertSeparate(real, rules)
+  assertWritable(path, rules.createIfMissing)
   return real
 }
 
-/** What config names, at start: a folder of its own in the state folder is for agents alone as well. */
+/** Checks the configured workspace at start; a separate folder inside the state directory is allowed. */
 export function checkConfiguredWorkspace(
   path: string,
   rules: Omit<ChoiceRules, 'createIfMissing'>,
 ) {
-  const state = realOf(rules.state)
+  const state = resolveExisting(rules.state)
   const forbidden = rules.guard.forbidden.filter((closed) => !isWithin(closed, state))
-  checkApart(realOf(path), { ...rules, guard: { ...rules.guard, forbidden } })
+  assertSeparate(resolveExisting(path), { ...rules, guard: { ...rules.guard, forbidden } })
 }
 
-/** It opens nothing but itself. */
-function checkApart(
+/** Refuses a workspace that would open the home folder, the state directory or a protected path. */
+function assertSeparate(
   real: string,
   { guard: settings, state }: Omit<ChoiceRules, 'createIfMissing'>,
 ) {
   for (const [whole, what] of [
-    [realOf(settings.home), 'your home folder'],
-    [realOf(state), 'the state folder of cowork'],
+    [resolveExisting(settings.home), 'your home folder'],
+    [resolveExisting(state), 'the state directory of cowork'],
   ] as const)
     if (isWithin(whole, real))
-      throw refusal(
+      throw choiceError(
         'forbidden_path',
-        `${real} holds ${what}: agents could read and write all of it.`,
-        elsewhere,
+        `${real} contains ${what}, which agents must not access.`,
+        chooseHint,
       )
-  // Nothing is open yet: that the present workspace is says nothing about another.
+  // The exception for the current workspace does not apply to another folder.
   const guard = createGuard({ ...settings, workspace: '' })
   if (guard.checkForbidden(real, 'write'))
-    throw refusal('forbidden_path', `${real} is closed to agents.`, elsewhere)
+    throw choiceError('forbidden_path', `Protected path: ${real}.`, chooseHint)
 }
 
-/** The same before anything runs: for whoever sets up a new place. */
+/** Checks a choice before the daemon runs, for `cowork init`. */
 export const checkWorkspace = (
   given: string,
   {
@@ -115,56 +119,60 @@ export const checkWorkspace = (
     createIfMissing: config.workspace.create_if_missing,
   })
 
-/** Asks for the folder that the configuration names since this start, where it is another: a restart takes it (C9). */
+/** Returns a function that reads the configured workspace; its result is undefined unless a restart would change it (C9). */
 export function createConfiguredWorkspaceReader(
   configFile: string,
   inUse: string,
 ): () => string | undefined {
-  const named = () => {
+  const readConfiguredPath = () => {
     try {
       const { config } = loadConfig({ file: configFile, env: currentEnvironment() })
-      return realOf(config.workspace.path)
+      return resolveExisting(config.workspace.path)
     } catch {
-      // None is there, or none that the daemon would start with.
+      // The file is missing or invalid, so the daemon would not start with it.
       return undefined
     }
   }
-  const atStart = named()
+  const atStart = readConfiguredPath()
   return () => {
-    const now = named()
+    const now = readConfiguredPath()
     return now === atStart || now === inUse ? undefined : now
   }
 }
 
-const elsewhere = 'Choose a folder for agents alone, such as ~/Downloads/AI-Workspace/.'
+const chooseHint = 'Choose a folder for agents only, such as ~/Downloads/AI-Workspace/.'
 
-/** As far as it is there: a link in it counts as what it leads to. */
-const realOf = (path: string): string => {
-  const there = nearest(path)
-  return join(realpathSync(there), relative(there, path))
+/** Resolves the symbolic links of the existing part of a path. */
+const resolveExisting = (path: string): string => {
+  const existing = nearestExisting(path)
+  return join(realpathSync(existing), relative(existing, path))
 }
 
-function checkUsable(path: string, createIfMissing: boolean): void {
-  const there = nearest(path)
-  if (!statSync(there).isDirectory())
-    throw refusal('not_a_folder', `${there} is a file, not a folder.`, elsewhere)
-  if (there !== path && !createIfMissing)
-    throw refusal(
+function assertWritable(path: string, createIfMissing: boolean): void {
+  const existing = nearestExisting(path)
+  if (!statSync(existing).isDirectory())
+    throw choiceError('not_a_folder', `${existing} is a file, not a folder.`, chooseHint)
+  if (existing !== path && !createIfMissing)
+    throw choiceError(
       'not_found',
-      `There is no ${path}, and workspace.create_if_missing is false.`,
-      'Make the folder first, or let cowork make it.',
+      `Not found: ${path}, and workspace.create_if_missing is false.`,
+      'Create the folder, or set workspace.create_if_missing to true.',
     )
   try {
-    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
-    throw refusal('no_permission', `${there} cannot be written: ${errorMessage(cause)}.`, elsewhere)
+    throw choiceError(
+      'no_permission',
+      `Cannot write to ${existing}: ${errorMessage(cause)}.`,
+      chooseHint,
+    )
   }
 }
 
-function nearest(path: string): string {
+function nearestExisting(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) || dirname(path) === path) return path
-  return nearest(dirname(path))
+  return nearestExisting(dirname(path))
 }
 
-const refusal = (code: FileErrorCode, message: string, hint: string) =>
+const choiceError = (code: FileErrorCode, message: string, hint: string) =>
   new CoworkError(code, message, { hint })

@@ -26,12 +26,12 @@ const prepare = (path: string, more: { create_if_missing?: boolean; structure?: 
 test('F1 the workspace is made with its structure, and found again as it is', () => {
   const path = join(newFolder(), 'AI-Workspace')
   const made = prepare(path)
-  expect(made).toMatchObject({ path, own: join(path, '.cowork'), isNew: true })
+  expect(made).toMatchObject({ path, internalFolder: join(path, '.cowork'), isNew: true })
   expect(readdirSync(path).sort()).toEqual(['.cowork', 'Code', 'Documents', 'temp'])
   expect(existsSync(join(path, 'Code', 'bash'))).toBe(true)
   expect(lstatSync(made.trash).mode & 0o777).toBe(0o700)
   markRecorded(made)
-  expect(readdirSync(made.own)).toEqual(['trash'])
+  expect(readdirSync(made.internalFolder)).toEqual(['trash'])
   // What a person took away stays away.
   const other = ['Research/']
   expect(prepare(path, { structure: other })).toMatchObject({ isNew: false })
@@ -89,7 +89,7 @@ test('F1 the path behind a link is the workspace, the link is remembered', () =>
   const real = newFolder()
   const given = join(newFolder(), 'link')
   symlinkSync(real, given)
-  expect(prepare(given)).toMatchObject({ path: real, given })
+  expect(prepare(given)).toMatchObject({ path: real, configuredPath: given })
 })
 
 test('F6 an existing .fileops is imported: makers are known, its log is kept', () => {
@@ -112,7 +112,9 @@ test('F6 an existing .fileops is imported: makers are known, its log is kept', (
     ],
     audit: { lines: 2, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
   })
-  expect(readFileSync(join(workspace.own, 'fileops-audit.log'), 'utf8')).toContain('read_file')
+  expect(readFileSync(join(workspace.internalFolder, 'fileops-audit.log'), 'utf8')).toContain(
+    'read_file',
+  )
 })
 
 test('F6 a .fileops whose files lead elsewhere or make no sense is left', () => {
@@ -123,7 +125,7 @@ test('F6 a .fileops whose files lead elsewhere or make no sense is left', () => 
   writeFileSync(join(path, '.fileops', 'index.json'), 'not json')
   const workspace = prepare(path)
   expect(importFileOpsWorkspace(workspace, silentLog)).toEqual({ made: [] })
-  expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
+  expect(existsSync(join(workspace.internalFolder, 'fileops-audit.log'))).toBe(false)
   expect(importFileOpsWorkspace(prepare(newFolder()), silentLog)).toBeUndefined()
 })
 
@@ -133,7 +135,7 @@ test('RM1 F6 a .fileops that is a link, or holds a FIFO, imports nothing', () =>
   symlinkSync(elsewhere, join(path, '.fileops'))
   const workspace = prepare(path)
   expect(importFileOpsWorkspace(workspace, silentLog)).toBeUndefined()
-  expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
+  expect(existsSync(join(workspace.internalFolder, 'fileops-audit.log'))).toBe(false)
   rmSync(join(path, '.fileops'))
   mkdirSync(join(path, '.fileops'))
   execFileSync('mkfifo', [join(path, '.fileops', 'audit.log')])

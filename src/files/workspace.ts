@@ -16,77 +16,78 @@ import type { Log } from '#base/log.ts'
 import { readTouchedFiles } from '#ledger'
 import type { Entry, MirroredEntry } from '#ledger'
 
-/** The folder of the agents' own, ready for use. */
+/** The agents' folder, ready for use. */
 export type Workspace = {
-  /** Its real path: no link in it. */
+  /** The real path, without symbolic links. */
   readonly path: string
-  /** As config names it, which may lead there over links. */
-  readonly given: string
-  /** What cowork keeps in it; agents may read it and not write it (F6). */
-  readonly own: string
+  /** The path from the configuration, which may contain symbolic links. */
+  readonly configuredPath: string
+  /** The folder of cowork's own files; agents may read it but not write it (F6). */
+  readonly internalFolder: string
   /** On the same volume, so that deleting is a rename (TR1). */
   readonly trash: string
-  /** Nothing of cowork's was there before, or a first start ended before it was on record. */
+  /** True until the ledger has recorded the workspace. */
   readonly isNew: boolean
 }
 
-/** In `.cowork/` until the workspace is on record: so a first start that was cut off is made good by the next. */
-const unrecorded = 'unrecorded'
+/** Marker in `.cowork/` until the ledger has recorded the workspace; after a crash the next start completes the setup. */
+const unrecordedMarker = 'unrecorded'
 
-export const markRecorded = ({ own }: Workspace): void =>
-  rmSync(join(own, unrecorded), { recursive: true, force: true })
+export const markRecorded = ({ internalFolder }: Workspace): void =>
+  rmSync(join(internalFolder, unrecordedMarker), { recursive: true, force: true })
 
-/** Makes or finds the workspace at start (F1). What is wrong with it is said with the remedy, and stops the start. */
+/** Creates or opens the workspace at start (F1). An unusable workspace stops the start. */
 export function prepareWorkspace(settings: Config['workspace'], log: Log): Workspace {
-  const { path: given, create_if_missing, structure } = settings
-  const found = statSync(given, { throwIfNoEntry: false })
-  if (!found && !create_if_missing)
-    throw new CoworkError('workspace_missing', `There is no workspace at ${given}.`, {
-      hint: 'Make the folder, name another one in workspace.path, or set workspace.create_if_missing to true.',
+  const { path: configuredPath, create_if_missing, structure } = settings
+  const stat = statSync(configuredPath, { throwIfNoEntry: false })
+  if (!stat && !create_if_missing)
+    throw new CoworkError('workspace_missing', `Workspace not found: ${configuredPath}.`, {
+      hint: 'Create the folder, change workspace.path, or set workspace.create_if_missing to true.',
     })
-  if (found && !found.isDirectory())
-    throw new CoworkError('workspace_unusable', `The workspace ${given} is not a folder.`, {
-      hint: 'Move what is there out of the way, or name another folder in workspace.path.',
-    })
+  if (stat && !stat.isDirectory())
+    throw new CoworkError(
+      'workspace_unusable',
+      `The workspace ${configuredPath} is not a folder.`,
+      { hint: 'Move the file away, or set workspace.path to another folder.' },
+    )
   try {
-    if (!found) mkdirSync(given, { recursive: true })
-    const path = realpathSync(given)
+    if (!stat) mkdirSync(configuredPath, { recursive: true })
+    const path = realpathSync(configuredPath)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    const own = join(path, '.cowork')
-    const trash = join(own, 'trash')
-    makeOwn(path, own)
-    makeFolder(trash)
-    const isNew = lstatSync(join(own, unrecorded), { throwIfNoEntry: false }) !== undefined
+    const internalFolder = join(path, '.cowork')
+    const trash = join(internalFolder, 'trash')
+    createInternalFolder(path, internalFolder)
+    ensureFolder(trash)
+    const isNew =
+      lstatSync(join(internalFolder, unrecordedMarker), { throwIfNoEntry: false }) !== undefined
     if (isNew)
       for (const folder of structure)
-        if (!makeBelow(path, folder))
-          log.warn('a folder of the workspace was not made: something else has its name', {
-            folder,
-          })
-    return { path, given, own, trash, isNew }
+        if (!createSubfolders(path, folder))
+          log.warn('workspace folder not created: name is taken', { folder })
+    return { path, configuredPath, internalFolder, trash, isNew }
   } catch (cause) {
     if (cause instanceof CoworkError) throw cause
     throw new CoworkError(
       'workspace_unusable',
-      `The workspace ${given} cannot be used: ${errorMessage(cause)}.`,
+      `Cannot use the workspace ${configuredPath}: ${errorMessage(cause)}.`,
       {
-        hint: 'Give the account that runs cowork the right to write there, or name another folder in workspace.path.',
+        hint: 'Give the account that runs cowork write permission, or set workspace.path to another folder.',
         cause,
       },
     )
   }
 }
 
-/** With its mark from the first moment on. */
-function makeOwn(path: string, own: string): void {
-  if (lstatSync(own, { throwIfNoEntry: false })) return makeFolder(own)
+/** Creates the folder together with its marker: a crash cannot leave the folder without the marker. */
+function createInternalFolder(path: string, own: string): void {
+  if (lstatSync(own, { throwIfNoEntry: false })) return ensureFolder(own)
   const fresh = mkdtempSync(join(path, '.cowork-'))
-  mkdirSync(join(fresh, unrecorded), { mode: 0o700 })
+  mkdirSync(join(fresh, unrecordedMarker), { mode: 0o700 })
   renameSync(fresh, own)
 }
 
-/** A link in its place would lead what cowork keeps elsewhere (TR2). */
-function makeFolder(path: string): void {
+/** Refuses a symbolic link: it would redirect the files of cowork (TR2). */
+function ensureFolder(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) {
     mkdirSync(path, { mode: 0o700 })
@@ -96,15 +97,15 @@ function makeFolder(path: string): void {
   if (!found.isDirectory() || (getuid && found.uid !== getuid()))
     throw new CoworkError(
       'workspace_unusable',
-      `${path} is ${found.isDirectory() ? 'another user’s' : 'not a folder'}.`,
-      { hint: 'Move it out of the way; cowork makes its own.' },
+      found.isDirectory() ? `${path} belongs to another user.` : `${path} is not a folder.`,
+      { hint: 'Move it away; cowork creates a new folder.' },
     )
 }
 
-/** Name by name, so that no link leads out. False when a name on the way is no folder. */
-function makeBelow(root: string, folder: string): boolean {
+/** Creates one segment at a time, so that no symbolic link leads outside. Returns false if a segment is not a folder. */
+function createSubfolders(root: string, folder: string): boolean {
   let path = root
-  for (const name of folder.split('/').filter((one) => one !== '' && one !== '.')) {
+  for (const name of folder.split('/').filter((part) => part !== '' && part !== '.')) {
     path = join(path, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found && !found.isDirectory()) return false
@@ -113,12 +114,11 @@ function makeBelow(root: string, folder: string): boolean {
   return true
 }
 
-/** What was done to a file, and nothing of by which right or from where. */
-const facts = ['size_bytes', 'sha256', 'dry_run'] as const
+const auditFields = ['size_bytes', 'sha256', 'dry_run'] as const
 
 /**
- * What `.cowork/audit.jsonl` says of an entry (F6): who did what to which files of the workspace. Every agent
- * reads it, so it leaves out what concerns one of them alone (L10): sessions, grants, and files outside.
+ * Reduces an entry for `.cowork/audit.jsonl` (F6) to who did what to which workspace files. Every agent can read that
+ * file, so it omits sessions, grants and files outside the workspace (L10).
  */
 export const toWorkspaceAuditEntry =
   (workspace: string) =>
@@ -138,9 +138,9 @@ export const toWorkspaceAuditEntry =
         type,
         outcome,
         subject: about,
-        // The other details of the entry are about the subject.
+        // These details are about the subject of the entry.
         data: {
-          ...(about === subject && picked(data)),
+          ...(about === subject && pickAuditFields(data)),
           tool: data?.['tool'],
           ...(files.length > 0 && { files }),
         },
@@ -148,5 +148,5 @@ export const toWorkspaceAuditEntry =
     ]
   }
 
-const picked = (data: Entry['data']) =>
-  Object.fromEntries(facts.map((name) => [name, data?.[name]]))
+const pickAuditFields = (data: Entry['data']) =>
+  Object.fromEntries(auditFields.map((name) => [name, data?.[name]]))

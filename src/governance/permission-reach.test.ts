@@ -14,8 +14,8 @@ const foreign: ApprovalKind = {
   fields: {
     grant: {
       schema: z.object({ choice: z.string() }).optional(),
-      onlyFor: 'access to files',
-      oneByOne: 'say how far access goes',
+      onlyFor: 'access requests',
+      oneByOne: 'choose the access to grant',
     },
   },
   onDecided: () => Promise.resolve(),
@@ -183,7 +183,7 @@ describe('said, and ignored', () => {
         error: {
           code: 'invalid_input',
           message: `\`${Object.keys(more)[0]}\` does not apply to a ${kind}.`,
-          hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access to files.',
+          hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access requests.',
         },
       },
     ])
@@ -195,7 +195,7 @@ describe('said, and ignored', () => {
     const ids = [await system.ask({ path: '/a' }), await system.ask({ path: '/b' })]
     expect(await decide(system, ids, { allow: { for: 'always' } })).toMatchObject({
       fault: 'invalid_input',
-      hint: 'Edit, allow for longer, choose a policy, acknowledge one or say how far access goes one by one.',
+      hint: 'Edit, allow for longer, choose a policy, acknowledge one or choose the access to grant one by one.',
     })
   })
 })

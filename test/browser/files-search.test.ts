@@ -56,7 +56,7 @@ test('FT6 what was not looked into is said, and why a query cannot be asked', as
   writeFileSync(join(app.workspace, 'Documents', 'offer.pdf'), pdfOf('licences'))
   const page = await visit(app, '/files?q=licences&by=content')
   const offer = join(app.workspace, 'Documents', 'offer.pdf')
-  const left = `1 document was not searched (each has to be read by itself): ${offer}`
+  const left = `1 document was not searched (use read_file): ${offer}`
   await page.getByText('Nothing matches').waitFor()
   await page.getByText(left).waitFor()
   await output(app, 'create_file', { path: 'Documents/a.md', content: 'licences' })
@@ -66,5 +66,5 @@ test('FT6 what was not looked into is said, and why a query cannot be asked', as
   const top = async (shown: Locator) => (await shown.boundingBox())?.y ?? 0
   expect(await top(page.getByText(left))).toBeGreaterThan(await top(found(page).first()))
   await page.goto(`${app.url}/files?q=${encodeURIComponent('/etc/*.conf')}`)
-  await page.getByRole('alert').getByText('The query is a full path.').waitFor()
+  await page.getByRole('alert').getByText('The query is an absolute path.').waitFor()
 })

@@ -44,18 +44,18 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
     test('TR3 lists versions of a file newest first, and only those of this node', async () => {
       const { db: store, here, there } = await setup()
       await store.transact(async (tx) => {
-        await here.keepVersion(tx, version('v1', '/w/a', 1))
-        await here.keepVersion(tx, version('v2', '/w/a', 2))
-        await here.keepVersion(tx, version('v3', '/w/b', 3))
-        await there.keepVersion(tx, version('v4', '/w/a', 4))
+        await here.addVersion(tx, version('v1', '/w/a', 1))
+        await here.addVersion(tx, version('v2', '/w/a', 2))
+        await here.addVersion(tx, version('v3', '/w/b', 3))
+        await there.addVersion(tx, version('v4', '/w/a', 4))
       })
       const ids = (found: readonly Version[]) => found.map(({ id }) => id)
-      expect(ids(await here.versionsOf(store, '/w/a', 10))).toEqual(['v2', 'v1'])
-      expect(ids(await here.versionsOf(store, '/w/a', 1))).toEqual(['v2'])
-      expect(await here.version(store, 'v1')).toEqual(version('v1', '/w/a', 1))
-      expect(await here.version(store, 'v4')).toBeUndefined()
-      await store.transact((tx) => here.dropVersion(tx, 'v4'))
-      expect(ids(await there.versions(store))).toEqual(['v4'])
+      expect(ids(await here.listVersions(store, '/w/a', 10))).toEqual(['v2', 'v1'])
+      expect(ids(await here.listVersions(store, '/w/a', 1))).toEqual(['v2'])
+      expect(await here.findVersion(store, 'v1')).toEqual(version('v1', '/w/a', 1))
+      expect(await here.findVersion(store, 'v4')).toBeUndefined()
+      await store.transact((tx) => here.deleteVersion(tx, 'v4'))
+      expect(ids(await there.listAllVersions(store))).toEqual(['v4'])
     })
 
     test('TR3 the history moves with a file, with everything in a folder and nothing else', async () => {
@@ -64,36 +64,36 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       const paths = ['/w/𝒹', '/w/𝒹/a', '/w/𝒹/b/c', '/w/𝒹x', '/w/other']
       await store.transact(async (tx) => {
         for (const [n, path] of paths.entries()) {
-          await here.keepMade(tx, path, 'sales', n)
-          await here.keepVersion(tx, version(`v${n}`, path, n))
+          await here.recordMade(tx, path, 'sales', n)
+          await here.addVersion(tx, version(`v${n}`, path, n))
         }
-        // History of files that were at the target before.
-        await here.keepMade(tx, '/w/new/a', 'gone', 0)
-        await here.keepVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
-        await there.keepVersion(tx, version('v10', '/w/new/a', 10))
+        // Of files that were there before.
+        await here.recordMade(tx, '/w/new/a', 'gone', 0)
+        await here.addVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
+        await there.addVersion(tx, version('v10', '/w/new/a', 10))
       })
       await store.transact((tx) => here.move(tx, '/w/𝒹', '/w/new'))
       const after = ['/w/new', '/w/new/a', '/w/new/b/c', '/w/other', '/w/𝒹x']
-      const made = await here.made(store)
+      const made = await here.listMade(store)
       expect(made.map(({ path }) => path).sort()).toEqual(after)
       expect(made.map(({ by }) => by)).not.toContain('gone')
-      const versions = await here.versions(store)
-      // The history of replaced files stays too, for a restore.
+      const versions = await here.listAllVersions(store)
+      // Of what was there before, too: somebody may want it back.
       expect(versions.map(({ path }) => path).sort()).toEqual([...after, '/w/new/a'].sort())
-      expect(await there.versions(store)).toHaveLength(1)
+      expect(await there.listAllVersions(store)).toHaveLength(1)
       await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
-      expect(await here.versions(store)).toEqual(versions)
+      expect(await here.listAllVersions(store)).toEqual(versions)
     })
 
     test('GR1 stores the path of a version when it was replaced, across moves, deletes and restores', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
-        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.addVersion(tx, version('v1', '/w/t/a', 1))
         await here.move(tx, '/w/t', '/w/t1')
         await here.keepTrash(tx, trashed('t1', 2))
-        await here.takeFromTrash(tx, 't1', '/w/back')
+        await here.restoreFromTrash(tx, 't1', '/w/back')
       })
-      expect(await here.versions(store)).toEqual([
+      expect(await here.listAllVersions(store)).toEqual([
         { ...version('v1', '/w/t/a', 1), path: '/w/back/a' },
       ])
     })
@@ -116,7 +116,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
         await tx.insert('file_version', [{ ...row(version('v9', `trash:${there}`, 9)), node: 'x' }])
       })
       await migrate(db, fileMigrations, 0)
-      const origins = (await here.versions(db)).map(({ origin }) => origin)
+      const origins = (await here.listAllVersions(db)).map(({ origin }) => origin)
       expect(origins.sort()).toEqual(['/w/a', '/w/𝒹ir', '/w/𝒹ir/𝒹/b', `trash:${gone}/c`].sort())
     })
 
@@ -124,13 +124,13 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       const { db: store, here } = await setup()
       const item = trashed('t1', 5)
       await store.transact(async (tx) => {
-        await here.keepVersion(tx, version('v1', item.path, 1))
-        await here.keepFound(tx, item)
+        await here.addVersion(tx, version('v1', item.path, 1))
+        await here.addFoundTrashItem(tx, item)
       })
       await store.transact((tx) => here.keepTrash(tx, item))
-      expect(await here.versionsOf(store, item.path, 10)).toEqual([])
-      await store.transact((tx) => here.takeFromTrash(tx, 't1', item.path))
-      expect(await here.versionsOf(store, item.path, 10)).toHaveLength(1)
+      expect(await here.listVersions(store, item.path, 10)).toEqual([])
+      await store.transact((tx) => here.restoreFromTrash(tx, 't1', item.path))
+      expect(await here.listVersions(store, item.path, 10)).toHaveLength(1)
     })
 
     test('FT9 the history moves with a folder on Windows; elsewhere a backslash is part of a name', async () => {
@@ -138,11 +138,11 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       const paths = ['C:\\w\\a\\x', 'C:\\w\\ab', '/w/a/x', '/w/a\\x']
       await store.transact(async (tx) => {
         for (const [n, path] of paths.entries())
-          await here.keepVersion(tx, version(`v${n}`, path, n))
+          await here.addVersion(tx, version(`v${n}`, path, n))
         await here.move(tx, 'C:\\w\\a', 'C:\\w\\b')
         await here.move(tx, '/w/a', '/w/b')
       })
-      const versions = await here.versions(store)
+      const versions = await here.listAllVersions(store)
       expect(versions.map(({ path }) => path).sort()).toEqual(
         ['C:\\w\\b\\x', 'C:\\w\\ab', '/w/b/x', '/w/a\\x'].sort(),
       )
@@ -151,61 +151,61 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
     test('FT9 the history of a deleted folder stays in the trash and is restored with it', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
-        await here.keepMade(tx, '/w/t/a', 'sales', 1)
-        await here.keepVersion(tx, version('v1', '/w/t/a', 1))
+        await here.recordMade(tx, '/w/t/a', 'sales', 1)
+        await here.addVersion(tx, version('v1', '/w/t/a', 1))
         await here.keepTrash(tx, { ...trashed('t', 2), type: 'folder' })
         await here.keepTrash(tx, { ...trashed('t2', 3), path: '/w/none' })
       })
-      expect(await here.made(store)).toEqual([])
-      expect(await here.newest(store, '/w', 5)).toEqual([])
-      expect(await here.versionsOf(store, '/w/t/a', 5)).toEqual([])
+      expect(await here.listMade(store)).toEqual([])
+      expect(await here.listNewestMade(store, '/w', 5)).toEqual([])
+      expect(await here.listVersions(store, '/w/t/a', 5)).toEqual([])
       await store.transact(async (tx) => {
-        // Another file is created at its path.
-        await here.keepVersion(tx, version('v2', '/w/t/a', 4))
-        await here.takeFromTrash(tx, 't', '/w/back')
+        // Another comes to its place meanwhile.
+        await here.addVersion(tx, version('v2', '/w/t/a', 4))
+        await here.restoreFromTrash(tx, 't', '/w/back')
       })
-      expect(await here.trashed(store, 't')).toBeUndefined()
-      expect(await here.made(store)).toMatchObject([{ path: '/w/back/a', by: 'sales' }])
-      expect(await here.versionsOf(store, '/w/back/a', 5)).toMatchObject([{ id: 'v1' }])
-      expect(await here.versionsOf(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
+      expect(await here.findTrashItem(store, 't')).toBeUndefined()
+      expect(await here.listMade(store)).toMatchObject([{ path: '/w/back/a', by: 'sales' }])
+      expect(await here.listVersions(store, '/w/back/a', 5)).toMatchObject([{ id: 'v1' }])
+      expect(await here.listVersions(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
     })
 
     test('TR1 an item found in the trash takes no versions from the file at its path', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
-        await here.keepVersion(tx, version('v1', '/w/t', 5))
-        await here.keepFound(tx, trashed('t', 2))
+        await here.addVersion(tx, version('v1', '/w/t', 5))
+        await here.addFoundTrashItem(tx, trashed('t', 2))
       })
-      expect(await here.trashed(store, 't')).toMatchObject({ path: '/w/t' })
-      expect(await here.versionsOf(store, '/w/t', 5)).toMatchObject([{ id: 'v1' }])
+      expect(await here.findTrashItem(store, 't')).toMatchObject({ path: '/w/t' })
+      expect(await here.listVersions(store, '/w/t', 5)).toMatchObject([{ id: 'v1' }])
     })
 
     test('TR4 keeps the newest versions of a file and returns the contents of the others', async () => {
       const { db: store, here, there } = await setup()
       const dropped = await store.transact(async (tx) => {
-        for (const n of [1, 2, 3, 4]) await here.keepVersion(tx, version(`v${n}`, '/w/a', n))
-        await here.keepVersion(tx, version('v5', '/w/b', 0))
-        await there.keepVersion(tx, version('v6', '/w/a', 0))
-        return here.dropBeyond(tx, '/w/a', 2)
+        for (const n of [1, 2, 3, 4]) await here.addVersion(tx, version(`v${n}`, '/w/a', n))
+        await here.addVersion(tx, version('v5', '/w/b', 0))
+        await there.addVersion(tx, version('v6', '/w/a', 0))
+        return here.deleteVersionsBeyond(tx, '/w/a', 2)
       })
       expect(dropped).toEqual(['sha-v2', 'sha-v1'])
-      const left = (await here.versions(store)).map(({ id }) => id)
+      const left = (await here.listAllVersions(store)).map(({ id }) => id)
       expect(left.sort()).toEqual(['v3', 'v4', 'v5'])
-      // Versions of another node are stored elsewhere.
-      const named = await here.named(store, ['sha-v1', 'sha-v3', 'sha-v6'])
+      // What another node names does not lie here.
+      const named = await here.findReferenced(store, ['sha-v1', 'sha-v3', 'sha-v6'])
       expect([...named]).toEqual(['sha-v3'])
-      expect(await here.named(store, [])).toEqual(new Set())
+      expect(await here.findReferenced(store, [])).toEqual(new Set())
     })
 
     test('F6 keeps the creator of a file when another agent changes it', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
-        await here.keepMade(tx, '/w/a', 'sales', 1)
-        await here.keepMade(tx, '/w/b', 'support', 2)
-        await here.keepMade(tx, '/w/a', 'support', 3)
-        await here.keepMade(tx, '/wide/c', 'support', 4)
+        await here.recordMade(tx, '/w/a', 'sales', 1)
+        await here.recordMade(tx, '/w/b', 'support', 2)
+        await here.recordMade(tx, '/w/a', 'support', 3)
+        await here.recordMade(tx, '/wide/c', 'support', 4)
       })
-      expect(await here.newest(store, '/w', 1)).toEqual([
+      expect(await here.listNewestMade(store, '/w', 1)).toEqual([
         { path: '/w/a', by: 'sales', madeAt: 1, changedAt: 3 },
       ])
     })
@@ -218,16 +218,16 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
         await here.keepTrash(tx, { ...trashed('0190-1', 9), by: 'other' })
         await there.keepTrash(tx, trashed('0190-4', 4))
       })
-      const page = await here.trashPage(store, 'g', 2)
+      const page = await here.listTrashPage(store, 'g', 2)
       expect(page.map(({ id }) => id)).toEqual(['0190-3', '0190-2'])
-      expect(await here.trashPage(store, '0190-2', 2)).toEqual([trashed('0190-1', 0)])
+      expect(await here.listTrashPage(store, '0190-2', 2)).toEqual([trashed('0190-1', 0)])
       const taken = await store.transact(async (tx) => [
-        await here.dropTrash(tx, '0190-1'),
-        await here.dropTrash(tx, '0190-1'),
-        await here.dropTrash(tx, '0190-4'),
+        await here.deleteTrashItem(tx, '0190-1'),
+        await here.deleteTrashItem(tx, '0190-1'),
+        await here.deleteTrashItem(tx, '0190-4'),
       ])
       expect(taken).toEqual([1, 0, 0])
-      expect(await here.trashed(store, '0190-1')).toBeUndefined()
+      expect(await here.findTrashItem(store, '0190-1')).toBeUndefined()
     })
   })
 }

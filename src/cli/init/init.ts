@@ -65,8 +65,8 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const { warnings } = parseConfigText(text, file, {})
   if (isChanged) {
     printNote(formatChanges(file, before.text, before.exists, configured), options)
-    if (place?.around !== undefined)
-      printNote([`${sanitize(place.around)} is not empty: agents get a subfolder.`], options)
+    if (place?.namedFolder !== undefined)
+      printNote([`${sanitize(place.namedFolder)} is not empty: agents get a subfolder.`], options)
     const what = before.exists ? `Add these settings to ${file}?` : `Write ${file}?`
     await confirm(what, options)
   }

@@ -15,95 +15,98 @@ import type { GrantCache, PendingReplacements } from './grant-cache.ts'
 import { isStillAtPath } from './pin.ts'
 
 type Deps = {
-  readonly book: Pick<GrantCache, 'live' | 'current' | 'settled' | 'isMoving' | 'movesOf'>
-  readonly underWay: Pick<PendingReplacements, 'over'>
+  readonly cache: Pick<
+    GrantCache,
+    'listActive' | 'waitUntilCurrent' | 'waitForListeners' | 'isBeingRepinned' | 'getRepinCount'
+  >
+  readonly pendingReplacements: Pick<PendingReplacements, 'waitUntilRead'>
   readonly node: string
   readonly now: Clock
 }
 
-/** The rule of `rules/grants.ts` over what is granted now and lies where it was (GR6, PV9). */
-export function createAccessDecision({ book, underWay, node, now }: Deps) {
+/** Applies `rules/grants.ts` to the active grants whose files are still at their paths (GR6, PV9). */
+export function createAccessDecision({ cache, pendingReplacements, node, now }: Deps) {
   const decide = (caller: Caller, path: string, need: AccessKind): GrantVerdict =>
-    decideGrant(book.live(), { holder: toHolder(caller), path, need, now: now() })
+    decideGrant(cache.listActive(), { holder: toHolder(caller), path, need, now: now() })
 
   /**
-   * Whether it opens anything: what was granted may be gone, or another in its place (PV9). A denial is for the path,
-   * and of another machine's disk nothing is known here.
+   * Whether the granted file or folder is still at its path (PV9). A denial applies to the path itself, and the disk of
+   * another node cannot be inspected; both count as in place.
    */
-  async function opens(grant: Grant): Promise<boolean> {
+  async function isInPlace(grant: Grant): Promise<boolean> {
     const { id, kind, path, permission } = grant
-    const moves = book.movesOf(id)
+    const moves = cache.getRepinCount(id)
     if (permission === 'deny' || grant.node !== node || (await isStillAtPath(grant))) return true
     if (kind === 'folder') return false
-    await underWay.over(path)
-    const later = book.live().find((one) => one.id === id)
-    if (!later || (isSameInode(later, grant) && book.movesOf(id) === moves)) return false
-    return opens(later)
+    await pendingReplacements.waitUntilRead(path)
+    const later = cache.listActive().find((one) => one.id === id)
+    if (!later || (isSameInode(later, grant) && cache.getRepinCount(id) === moves)) return false
+    return isInPlace(later)
   }
 
-  async function deadOf(grants: readonly Grant[]): Promise<ReadonlySet<string>> {
-    const found = await Promise.all(grants.map(opens))
-    return new Set(grants.filter((_, at) => !found[at]).map(({ id }) => id))
+  async function findStale(grants: readonly Grant[]): Promise<ReadonlySet<string>> {
+    const inPlace = await Promise.all(grants.map(isInPlace))
+    return new Set(grants.filter((_, index) => !inPlace[index]).map(({ id }) => id))
   }
 
-  /** One alone is as good as it is: the worker finds out. */
-  async function inPlace(grants: readonly Grant[]): Promise<readonly Grant[]> {
+  /** A single grant is not checked here: the worker checks it. */
+  async function filterInPlace(grants: readonly Grant[]): Promise<readonly Grant[]> {
     if (grants.length < 2) return grants
-    const dead = await deadOf(grants)
-    return grants.filter(({ id }) => !dead.has(id))
+    const stale = await findStale(grants)
+    return grants.filter(({ id }) => !stale.has(id))
   }
 
-  async function decideInPlace(
+  async function decideAmongInPlace(
     caller: Caller,
     path: string,
     need: AccessKind,
   ): Promise<GrantVerdict> {
-    const asked = { holder: toHolder(caller), path, need, now: now() }
-    const covering = findCoveringGrants(book.live(), asked)
-    const verdict = decideGrant(covering, asked)
+    const query = { holder: toHolder(caller), path, need, now: now() }
+    const covering = findCoveringGrants(cache.listActive(), query)
+    const verdict = decideGrant(covering, query)
     if (!verdict.grant || covering.length < 2 || (await isStillAtPath(verdict.grant)))
       return verdict
-    const dead = await deadOf(covering)
-    // What was decided while they were looked at counts, too.
-    const later = findCoveringGrants(book.live(), asked)
-    return decideWithStaleGrants(later, asked, new Set(later.filter(({ id }) => dead.has(id))))
+    const stale = await findStale(covering)
+    // Use the grants that changed during the check.
+    const later = findCoveringGrants(cache.listActive(), query)
+    return decideWithStaleGrants(later, query, new Set(later.filter(({ id }) => stale.has(id))))
   }
 
   /**
-   * As `decide`; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
-   * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
+   * Like `decide`, but waits for pending changes before a refusal. If several grants cover the path, those whose file or
+   * folder is gone open nothing and still narrow wider grants (PV9). Denials apply by path.
    */
   async function decideNow(caller: Caller, path: string, need: AccessKind): Promise<GrantVerdict> {
-    const verdict = await decideInPlace(caller, path, need)
-    if (verdict.grant && !book.isMoving(verdict.grant)) return verdict
-    await (verdict.grant ? book.settled() : book.current())
-    return decideInPlace(caller, path, need)
+    const verdict = await decideAmongInPlace(caller, path, need)
+    if (verdict.grant && !cache.isBeingRepinned(verdict.grant)) return verdict
+    await (verdict.grant ? cache.waitForListeners() : cache.waitUntilCurrent())
+    return decideAmongInPlace(caller, path, need)
   }
 
-  /** For `Place.closed`. What is dead closes as it did: whether it lies there need not be looked at. */
-  const closedAt = (caller: Caller, root: Grant, need: AccessKind): readonly string[] =>
-    listClosedSubpaths(book.live(), root, { holder: toHolder(caller), need, now: now() })
+  /** Lists subpaths that stay closed under a root. Stale grants still close theirs, so the disk is not inspected. */
+  const listClosedBelow = (caller: Caller, root: Grant, need: AccessKind): readonly string[] =>
+    listClosedSubpaths(cache.listActive(), root, { holder: toHolder(caller), need, now: now() })
 
-  /** For `Place.denied`. Numbers of files are given anew, so only what lies where it was denied is known by them. */
-  async function deniedTo(caller: Caller): Promise<readonly Inode[]> {
-    const denied = deniedFiles(book.live(), { holder: toHolder(caller), now: now() })
-    const found = await Promise.all(denied.map(isStillAtPath))
-    return denied.filter((_, at) => found[at]).map(({ dev, ino }) => ({ dev, ino }))
+  /** Lists the inodes of denied files. Inode numbers are reused, so only files still at their paths are listed. */
+  async function listDeniedFiles(caller: Caller): Promise<readonly Inode[]> {
+    const denied = deniedFiles(cache.listActive(), { holder: toHolder(caller), now: now() })
+    const inPlace = await Promise.all(denied.map(isStillAtPath))
+    return denied.filter((_, index) => inPlace[index]).map(({ dev, ino }) => ({ dev, ino }))
   }
 
-  async function hasMoved(grant: Grant): Promise<boolean> {
-    await underWay.over(grant.path)
-    return book.live().some((one) => one.id === grant.id && !isSameInode(one, grant))
+  async function wasRepinned(grant: Grant): Promise<boolean> {
+    await pendingReplacements.waitUntilRead(grant.path)
+    return cache.listActive().some((one) => one.id === grant.id && !isSameInode(one, grant))
   }
 
   return {
     decide,
     decideNow,
-    closedBelow: closedAt,
-    deniedFiles: deniedTo,
-    opens,
-    inPlace,
-    hasMoved,
+    listClosedBelow,
+    listDeniedFiles,
+    isInPlace,
+    filterInPlace,
+    wasRepinned,
   }
 }
 

@@ -10,31 +10,31 @@ import type { GrantWriter, NewGrant } from './grant-writer.ts'
 import { resolveGrantTarget } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
-type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> &
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'pathContext' | 'node' | 'now' | 'log'> &
   Pick<GrantWriter, 'make' | 'end'> & { readonly store: GrantStore }
 
 type Entry = Config['grants']['entries'][number]
 
-/** What stands in config and opens nothing, with why and what to do about it. */
-export type SkippedGrant = { readonly path: string; readonly why: string }
+/** A grant of the configuration that cannot be made; `reason` includes the next step. */
+export type SkippedGrant = { readonly path: string; readonly reason: string }
 
-/** Makes what config lists and ends what it lists no more (GR5, GR9). The file is read anew at every start. */
+/** Makes the grants that the configuration lists and ends those that it no longer lists (GR5, GR9). Runs at each start. */
 export async function syncConfigGrants(deps: Deps): Promise<readonly SkippedGrant[]> {
   const { db, config, store, node, now } = deps
-  const found = await Promise.all(config.grants.entries.map((entry) => grantOf(entry, deps)))
-  const wanted = found.flatMap((one) => (one && !('why' in one) ? [one] : []))
+  const results = await Promise.all(config.grants.entries.map((entry) => toNewGrant(entry, deps)))
+  const configured = results.flatMap((one) => (one && !('reason' in one) ? [one] : []))
   await db.transact(async (tx) => {
-    const before = (await store.live(tx, node)).filter(({ by }) => by === configActorId)
-    const isKept = (grant: Grant) => wanted.some((one) => isSame(one, grant))
+    const before = (await store.listUnrevoked(tx, node)).filter(({ by }) => by === configActorId)
+    const isKept = (grant: Grant) => configured.some((one) => isSameGrant(one, grant))
     for (const grant of before) if (!isKept(grant)) await deps.end(tx, grant, 'config', systemActor)
-    for (const grant of wanted)
-      if (!before.some((one) => isSame(grant, one) && isActive(one, now())))
+    for (const grant of configured)
+      if (!before.some((one) => isSameGrant(grant, one) && isActive(one, now())))
         await deps.make(tx, grant)
   })
-  return found.flatMap((one) => (one && 'why' in one ? [one] : []))
+  return results.flatMap((one) => (one && 'reason' in one ? [one] : []))
 }
 
-async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | SkippedGrant | undefined> {
+async function toNewGrant(entry: Entry, deps: Deps): Promise<NewGrant | SkippedGrant | undefined> {
   const { path, permission, scope, hard_links, expires_at } = entry
   const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
   if (expiresAt !== null && expiresAt <= deps.now()) return undefined
@@ -51,23 +51,23 @@ async function grantOf(entry: Entry, deps: Deps): Promise<NewGrant | SkippedGran
       actor: systemActor,
     }
   } catch (error) {
-    deps.log.warn('a grant of the configuration is left out', { path, why: errorMessage(error) })
-    return { path, why: whyOf(error) }
+    deps.log.warn('configured grant skipped', { path, error: errorMessage(error) })
+    return { path, reason: describeReason(error) }
   }
 }
 
-const whys: Readonly<Record<string, string>> = {
-  not_found: 'nothing is there. Make it, or mend the path in the configuration, and restart.',
-  forbidden_path: 'no grant opens it to agents. Take it out of the configuration.',
+const reasons: Readonly<Record<string, string>> = {
+  not_found: 'not found. Create it or correct the path in the configuration, then restart.',
+  forbidden_path: 'protected path. Remove it from the configuration.',
 }
 
-function whyOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (!(error instanceof CoworkError)) return errorMessage(error)
   const { code, message, hint = '' } = error
-  return whys[code] ?? `${message} ${hint}`.trimEnd()
+  return reasons[code] ?? `${message} ${hint}`.trimEnd()
 }
 
-const isSame = (one: NewGrant, other: Grant): boolean =>
+const isSameGrant = (one: NewGrant, other: Grant): boolean =>
   one.path === other.path &&
   isSameInode(one, other) &&
   one.permission === other.permission &&

@@ -10,8 +10,8 @@ import { isActive } from '../rules/grants.ts'
 import { isWithin } from '../rules/paths.ts'
 
 type GrantChange = {
-  readonly live: readonly Grant[]
-  /** Ids of those that ended: what works under them ends, too. */
+  readonly active: readonly Grant[]
+  /** Ids of grants that ended; running calls under them must end as well. */
   readonly ended: readonly string[]
 }
 type GrantListener = (change: GrantChange) => Promise<void> | void
@@ -24,201 +24,205 @@ type Deps = {
   readonly log: Log
 }
 
-const flushMs = 1000
+const flushDelayMs = 1000
 
 export type GrantCache = ReturnType<typeof createGrantCache>
 
-/** The grants of this node in memory, so that no call has to ask the store for them. */
+/** Keeps the grants of this node in memory, so that calls do not read the store. */
 export function createGrantCache({ db, store, node, now, log }: Deps) {
-  /** What listeners were told of, by id with the file it is for; and what of it every listener has dealt with. */
-  let told: ReadonlyMap<string, string> = new Map()
-  const followed = new Map<string, string>()
-  /** Grants that go on for another file, by the change that says so and is not read yet. */
-  const moving = new Map<string, number>()
-  /** How often each has gone on for another, as far as it is read. */
-  const moves = new Map<string, number>()
-  /** All that is being told now; and where grants only go on for another file, which is of no concern to most. */
-  let telling: Promise<void> = Promise.resolve()
-  let following: Promise<void> = Promise.resolve()
+  /** Grant ids with the inode that was last announced to the listeners. */
+  let announced: ReadonlyMap<string, string> = new Map()
+  /** Grant ids with the inode that every listener has applied. */
+  const applied = new Map<string, string>()
+  /** Repinned grants, with the change of the view that contains the new pin and has not been read yet. */
+  const repinning = new Map<string, number>()
+  /** How often each grant was repinned, as far as it has been read. */
+  const repinCounts = new Map<string, number>()
+  let announcing: Promise<void> = Promise.resolve()
+  /** Announcements that contain only repinned grants: most callers need not wait for them. */
+  let announcingRepins: Promise<void> = Promise.resolve()
   const listeners = new Set<GrantListener>()
   const uses = new Map<string, { count: number; at: number }>()
-  let flushing: NodeJS.Timeout | undefined
+  let flushTimer: NodeJS.Timeout | undefined
   const view = createCachedView<readonly Grant[]>({
     db,
     name: 'grants',
     initial: [],
-    read: (tx) => store.live(tx, node),
+    read: (tx) => store.listUnrevoked(tx, node),
     onRead(_, upTo) {
-      for (const [id, change] of moving)
+      for (const [id, change] of repinning)
         if (change <= upTo) {
-          moving.delete(id)
-          moves.set(id, movesOf(id) + 1)
+          repinning.delete(id)
+          repinCounts.set(id, getRepinCount(id) + 1)
         }
       announce()
     },
     log,
   })
 
-  /** Those calls may go by: a new one only once every listener knows of it, an ended one not a moment longer. */
-  const live = () =>
+  /** Lists the grants that calls may use: a new one once every listener has applied it, an ended one never. */
+  const listActive = () =>
     view
       .latest()
       .filter(
-        (grant) =>
-          isActive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
+        (grant) => isActive(grant, now()) && (applied.has(grant.id) || grant.permission === 'deny'),
       )
 
-  const movesOf = (id: string) => moves.get(id) ?? 0
+  const getRepinCount = (id: string) => repinCounts.get(id) ?? 0
 
   /**
-   * Tells who follows what is new and what has ended, also by time alone. What has ended does not wait for those who
-   * still deal with what was new before.
+   * Tells the listeners which grants are new and which have ended, also by time alone. The end of a grant does not wait
+   * for listeners that still apply an earlier change.
    */
   function announce(): void {
     const next = view.latest().filter((grant) => isActive(grant, now()))
-    const before = told
-    told = new Map(next.map((grant) => [grant.id, formatInode(grant)]))
-    const ended = [...before.keys()].filter((id) => !told.has(id))
-    const fresh = next.filter((grant) => before.get(grant.id) !== formatInode(grant))
+    const before = announced
+    announced = new Map(next.map((grant) => [grant.id, formatInode(grant)]))
+    const ended = [...before.keys()].filter((id) => !announced.has(id))
+    const changed = next.filter((grant) => before.get(grant.id) !== formatInode(grant))
     for (const id of ended) {
-      followed.delete(id)
-      moves.delete(id)
+      applied.delete(id)
+      repinCounts.delete(id)
     }
-    if (ended.length + fresh.length === 0) return
-    const said = tell({ live: next, ended }, fresh)
-    if (ended.length === 0 && fresh.every(({ id }) => followed.has(id)))
-      following = Promise.all([following, said]).then(() => undefined)
-    else telling = Promise.all([telling, said]).then(() => undefined)
+    if (ended.length + changed.length === 0) return
+    const notified = notifyListeners({ active: next, ended }, changed)
+    if (ended.length === 0 && changed.every(({ id }) => applied.has(id)))
+      announcingRepins = Promise.all([announcingRepins, notified]).then(() => undefined)
+    else announcing = Promise.all([announcing, notified]).then(() => undefined)
   }
 
-  async function tell(change: GrantChange, fresh: readonly Grant[]): Promise<void> {
-    for (const one of await Promise.allSettled(
+  async function notifyListeners(change: GrantChange, changed: readonly Grant[]): Promise<void> {
+    for (const result of await Promise.allSettled(
       [...listeners].map(async (listener) => listener(change)),
     ))
-      if (one.status === 'rejected')
-        log.error('a change of grants was not followed', { error: errorMessage(one.reason) })
-    for (const grant of fresh)
-      if (told.get(grant.id) === formatInode(grant)) followed.set(grant.id, formatInode(grant))
+      if (result.status === 'rejected')
+        log.error('grant change not applied', { error: errorMessage(result.reason) })
+    for (const grant of changed)
+      if (announced.get(grant.id) === formatInode(grant)) applied.set(grant.id, formatInode(grant))
   }
 
-  async function current(): Promise<void> {
+  async function waitUntilCurrent(): Promise<void> {
     await view.current()
-    await telling
+    await announcing
   }
 
-  /** With all that moves. */
-  async function settled(): Promise<void> {
-    await current()
-    await following
+  /** Waits until listeners have applied every change, including repinned grants. */
+  async function waitForListeners(): Promise<void> {
+    await waitUntilCurrent()
+    await announcingRepins
   }
 
-  /** Bookkeeping: how often and when last is no act that the ledger explains. */
+  /** Writes the use counts. They change no access, so they have no ledger entry. */
   async function flush(): Promise<void> {
-    clearTimeout(flushing)
-    flushing = undefined
+    clearTimeout(flushTimer)
+    flushTimer = undefined
     const used = [...uses]
     if (used.length === 0) return
     uses.clear()
     await db.transact(async (tx) => {
-      for (const [id, { count, at }] of used) await store.use(tx, id, count, at)
+      for (const [id, { count, at }] of used) await store.addUses(tx, id, count, at)
     })
     const counted = new Map(used)
-    view.update((grants) => grants.map((grant) => withUse(grant, counted)))
+    view.update((grants) => grants.map((grant) => addPendingUses(grant, counted)))
   }
 
   return {
-    live,
-    /** Said inside a transaction that changes grants, before it is known whether it commits. */
-    changing: () => void view.invalidate(),
-    /** The same, where one of them is for another file from now on. */
-    moving: (id: string) => void moving.set(id, view.invalidate()),
-    /** Whether the worker may still know it by the file that it was for before. */
-    isMoving: (grant: Grant) =>
-      moving.has(grant.id) || followed.get(grant.id) !== formatInode(grant),
-    /** Another number where it went on for another file meanwhile: those are numbered anew, and may come back. */
-    movesOf,
-    /** All that is stored, where nothing is being changed. */
-    known: () => (view.isCurrent() ? view.latest() : undefined),
-    current,
-    settled,
-    /** Reads them again behind changes that are only in line. */
+    listActive,
+    /** Must be called inside a transaction that changes grants, before its outcome is known. */
+    invalidate: () => void view.invalidate(),
+    /** The same for a transaction that repins this grant. */
+    invalidateRepinned: (id: string) => void repinning.set(id, view.invalidate()),
+    /** Whether the worker may still use the previous pin of this grant. */
+    isBeingRepinned: (grant: Grant) =>
+      repinning.has(grant.id) || applied.get(grant.id) !== formatInode(grant),
+    /** Changes whenever the grant is repinned. Inode numbers are reused, so comparing inodes is not enough. */
+    getRepinCount,
+    /** Returns all stored grants, or undefined while a change is pending. */
+    getCurrent: () => (view.isCurrent() ? view.latest() : undefined),
+    waitUntilCurrent,
+    waitForListeners,
+    /** Reads the grants again after all queued changes. */
     async refresh(): Promise<void> {
       await view.refresh()
-      await settled()
+      await waitForListeners()
     },
     onChange(listener: GrantListener): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    used(id: string): void {
+    recordUse(id: string): void {
       const before = uses.get(id)
       uses.set(id, { count: (before?.count ?? 0) + 1, at: now() })
-      flushing ??= setTimeout(() => void flush().catch(complain), flushMs).unref()
+      flushTimer ??= setTimeout(() => void flush().catch(logFlushError), flushDelayMs).unref()
     },
-    /** With the uses that are not written yet. */
-    counted: (grant: Grant): Grant => withUse(grant, uses),
+    /** Adds the uses that are not stored yet. */
+    withPendingUses: (grant: Grant): Grant => addPendingUses(grant, uses),
     flush,
     async close(): Promise<void> {
       view.close()
-      await flush().catch(complain)
+      await flush().catch(logFlushError)
     },
   }
 
-  function complain(error: unknown) {
-    log.warn('the use of grants could not be counted', { error: errorMessage(error) })
+  function logFlushError(error: unknown) {
+    log.warn('grant use counts not stored', { error: errorMessage(error) })
   }
 }
 
-function withUse(grant: Grant, uses: ReadonlyMap<string, { count: number; at: number }>): Grant {
+function addPendingUses(
+  grant: Grant,
+  uses: ReadonlyMap<string, { count: number; at: number }>,
+): Grant {
   const used = uses.get(grant.id)
   if (!used) return grant
   return { ...grant, accessCount: grant.accessCount + used.count, lastAccessed: used.at }
 }
 
-type Replacing = { readonly folder: string; readonly over: Promise<void> }
+type PendingReplacement = { readonly folder: string; readonly queued: Promise<void> }
 
 export type PendingReplacements = ReturnType<typeof createPendingReplacements>
 
 /**
- * Files that calls put in the place of others. Between that and the row by which a grant goes on for the new one,
- * what the disk says of now does not go with what is known of before: whoever finds a grant's file replaced waits
- * here, and looks again (PV9).
+ * Tracks calls that replace files. Between the replacement on disk and the row that repins the grant, disk and store
+ * disagree. A check that finds the file of a grant replaced waits here and checks again (PV9).
  */
 export function createPendingReplacements({
   refresh,
-  settled,
-}: Pick<GrantCache, 'refresh' | 'settled'>) {
-  const ahead = new Set<Replacing>()
-  /** How many came in line, and how many of them are read. */
-  let came = 0
-  let read = 0
+  waitForListeners,
+}: Pick<GrantCache, 'refresh' | 'waitForListeners'>) {
+  const pending = new Set<PendingReplacement>()
+  let queuedCount = 0
+  let readCount = 0
 
-  /** What may replace that file is in line for its commit. Never to be waited for in a transaction: those have a line. */
-  async function inLine(path: string): Promise<void> {
-    const before = [...ahead].filter(({ folder }) => isWithin(path, folder))
-    for (const { over } of before) await over
+  /**
+   * Waits until the calls that may replace this file are queued for their commit. Never await this in a transaction:
+   * transactions use the same queue.
+   */
+  async function waitUntilQueued(path: string): Promise<void> {
+    const predecessors = [...pending].filter(({ folder }) => isWithin(path, folder))
+    for (const { queued } of predecessors) await queued
   }
 
   return {
     /**
-     * Said before a call can replace anything in that folder. `standing` ends when its rows are in line, or will never
-     * be; a call waits for none of this between the two.
+     * Must be called before a call can replace a file in this folder. `settled` ends when the rows of the call are
+     * queued, or will never be.
      */
-    replacing(folder: string, standing: Promise<unknown>): void {
+    track(folder: string, settled: Promise<unknown>): void {
       const done = () => {
-        ahead.delete(mine)
-        came++
+        pending.delete(replacement)
+        queuedCount++
       }
-      const mine = { folder, over: standing.then(done, done) }
-      ahead.add(mine)
+      const replacement = { folder, queued: settled.then(done, done) }
+      pending.add(replacement)
     },
-    inLine,
-    /** And what it came to is known. */
-    async over(path: string): Promise<void> {
-      await inLine(path)
-      const upTo = came
-      await (read < upTo ? refresh() : settled())
-      read = Math.max(read, upTo)
+    waitUntilQueued,
+    /** Also waits until the grants have been read again. */
+    async waitUntilRead(path: string): Promise<void> {
+      await waitUntilQueued(path)
+      const upTo = queuedCount
+      await (readCount < upTo ? refresh() : waitForListeners())
+      readCount = Math.max(readCount, upTo)
     },
   }
 }

@@ -78,7 +78,7 @@ test('GR3 what is allowed until a time takes nothing that was allowed for longer
   await here.add(file, 'read-write', { expires_at: inAnHour })
   expect(await here.grants.decideNow(here.sales, file, 'write')).toHaveProperty('grant')
   move(hour)
-  await here.grants.tidy()
+  await here.grants.cleanUp()
   expect((await here.listed(here.sales)).map(({ id }) => String(id)).toSorted()).toEqual(
     [String(lasting), String(shared)].toSorted(),
   )

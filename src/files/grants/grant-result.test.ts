@@ -107,14 +107,14 @@ test('GR3 what holds the home is high risk, and says so plainly', async () => {
   const here = await start()
   symlinkSync(home, join(docs, 'everything'))
   for (const [path, summary, warning] of [
-    ['~', `AI wants to read your whole home: ${home}`, 'This is your whole home'],
-    ['/', 'AI wants to read the whole disk: /', 'This is the whole disk, your home with it'],
-    [root, `AI wants to read files in: ${root}`, 'This holds your whole home'],
+    ['~', `AI wants to read your home folder: ${home}`, 'This is your home folder'],
+    ['/', 'AI wants to read the entire disk: /', 'This is the entire disk'],
+    [root, `AI wants to read files in: ${root}`, 'This contains your home folder'],
     // Where a link leads is for people alone.
     [
       join(docs, 'everything'),
       `AI wants to read files in: ${join(docs, 'everything')}`,
-      'This is your whole home',
+      'This is your home folder',
     ],
   ]) {
     const { request_id: id } = await here.ask(String(path), here.sales)

@@ -16,13 +16,13 @@ import { covers } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
 import type { GrantCache } from './grant-cache.ts'
 
-/** Who made a grant that stands in the configuration. */
+/** The actor id of grants from the configuration. */
 export const configActorId = 'config'
 
-/** Of a grant that is for the person alone who makes it: no agent can be called so. */
+/** The agent id of a grant that only the person who made it may use. No agent can have an empty id. */
 export const noAgentId = ''
 
-/** Why a grant ended, as its entry says. */
+/** The `reason` in the entry that ends a grant. */
 export type EndReason =
   | 'person'
   | 'expired'
@@ -31,7 +31,7 @@ export type EndReason =
   | 'config'
   | 'replaced'
   | 'agent_revoked'
-  /** What it was made for. */
+  /** The call of a temporary grant ended. */
   | 'done'
 
 export type NewGrant = Pick<
@@ -41,12 +41,12 @@ export type NewGrant = Pick<
   Inode &
   Partial<Omit<Grant, 'revokedAt' | 'revokedBy'>> & {
     readonly actor: Actor
-    /** When it was looked at, where that was before. */
+    /** Time of the pin, if it was taken earlier. */
     readonly pinnedAt?: number
     readonly call?: string | undefined
   }
 
-type Deps = Pick<GrantCache, 'changing' | 'moving' | 'known'> & {
+type Deps = Pick<GrantCache, 'invalidate' | 'invalidateRepinned' | 'getCurrent'> & {
   readonly store: GrantStore
   readonly node: string
   readonly now: Clock
@@ -54,23 +54,30 @@ type Deps = Pick<GrantCache, 'changing' | 'moving' | 'known'> & {
 
 export type GrantWriter = ReturnType<typeof createGrantWriter>
 
-/** The only ways in which a grant comes and goes: each with its entry, in one transaction. */
-export function createGrantWriter({ store, node, changing, moving, known, now }: Deps) {
-  /** Of files that the worker replaced, what is there instead: a request may have waited over it. */
-  const swapped: (Swap & { readonly at: number })[] = []
+/** Makes, repins and ends grants, each with its entry in one transaction. */
+export function createGrantWriter({
+  store,
+  node,
+  invalidate,
+  invalidateRepinned,
+  getCurrent,
+  now,
+}: Deps) {
+  /** Files that the worker replaced: an older pin of a pending request may refer to them. */
+  const recentSwaps: (Swap & { readonly at: number })[] = []
 
-  /** Numbers of files are given anew: only what was replaced after they were looked at counts, and in its order. */
-  function latest(path: string, { dev, ino, born = null }: Inode, since: number): Inode {
-    let last: Inode = { dev, ino, born }
-    for (const { path: there, from, to, at } of swapped)
-      if (there === path && at >= since && isSameInode(last, from))
-        last = inodeAfterReplace(last, to)
-    return last
+  /** Applies the swaps since a pin was taken. Inode numbers are reused, so earlier swaps and another order do not count. */
+  function latestInode(path: string, { dev, ino, born = null }: Inode, since: number): Inode {
+    let inode: Inode = { dev, ino, born }
+    for (const swap of recentSwaps)
+      if (swap.path === path && swap.at >= since && isSameInode(inode, swap.from))
+        inode = inodeAfterReplace(inode, swap.to)
+    return inode
   }
 
-  async function make(tx: Tx, made: NewGrant): Promise<Grant> {
-    changing()
-    const { actor, call, pinnedAt, ...given } = made
+  async function make(tx: Tx, newGrant: NewGrant): Promise<Grant> {
+    invalidate()
+    const { actor, call, pinnedAt, ...fields } = newGrant
     const grant: Grant = {
       id: `grant_${newId()}`,
       node,
@@ -85,13 +92,13 @@ export function createGrantWriter({ store, node, changing, moving, known, now }:
       accessCount: 0,
       revokedAt: null,
       revokedBy: null,
-      ...given,
-      ...(pinnedAt !== undefined && latest(given.path, given, pinnedAt)),
+      ...fields,
+      ...(pinnedAt !== undefined && latestInode(fields.path, fields, pinnedAt)),
     }
-    const live = await store.live(tx, grant.node)
-    if (grant.permission !== 'deny') assertNotDenied(live, grant)
-    for (const before of live)
-      if (isReplacedBy(before, grant) || isGoneFor(before, grant))
+    const existing = await store.listUnrevoked(tx, grant.node)
+    if (grant.permission !== 'deny') assertNotDenied(existing, grant)
+    for (const before of existing)
+      if (isSupersededBy(before, grant) || isStaleFor(before, grant))
         await end(tx, before, 'replaced', actor, call)
     await store.add(tx, grant)
     const { id, path, approval, expiresAt } = grant
@@ -102,18 +109,18 @@ export function createGrantWriter({ store, node, changing, moving, known, now }:
       subject: path,
       ids: { grant: id, ...(approval && { approval }), ...(call && { call }) },
       data: {
-        ...told(grant),
+        ...toEntryData(grant),
         granted_by: grant.grantedBy,
         kind: grant.kind,
         ...(expiresAt !== null && { expires_at: expiresAt }),
         ...(grant.hardLinks && { hard_links: true }),
-        ...storedGrant(toRow(grant)),
+        ...toRecordedRow(toRow(grant)),
       },
     })
     return grant
   }
 
-  /** False when it had ended before. */
+  /** Returns false if the grant had ended before. */
   async function end(
     tx: Tx,
     grant: Grant,
@@ -121,7 +128,7 @@ export function createGrantWriter({ store, node, changing, moving, known, now }:
     actor: Actor,
     call?: string,
   ): Promise<boolean> {
-    changing()
+    invalidate()
     const row = await store.end(tx, grant.id, now(), actor.id)
     if (!row) return false
     const before = reason === 'person' ? undefined : { ...row, revoked_at: null, revoked_by: null }
@@ -131,21 +138,21 @@ export function createGrantWriter({ store, node, changing, moving, known, now }:
       domain: 'files',
       subject: grant.path,
       ids: { grant: grant.id, ...(call && { call }) },
-      data: { ...told(grant), reason, ...storedGrant(row, before) },
+      data: { ...toEntryData(grant), reason, ...toRecordedRow(row, before) },
     })
     return true
   }
 
   /**
-   * The worker put a new file in the place of the one that was granted: the grant is for that from now on (PV9).
-   * Never for what anybody else put there, nor in place of another file than the one it was for.
+   * Pins the grants of a file to the new file that the worker wrote in its place (PV9). A file that another program put
+   * there, or that replaced a file other than the granted one, gets no grant.
    */
-  async function follow(tx: Tx, { path, from, to }: Swap, call: FollowedCall): Promise<void> {
-    swapped.push({ path, from, to, at: now() })
-    if (swapped.length > mostSwapped) swapped.shift()
-    for (const grant of await filesAt(tx, path)) {
+  async function repin(tx: Tx, { path, from, to }: Swap, call: GrantCall): Promise<void> {
+    recentSwaps.push({ path, from, to, at: now() })
+    if (recentSwaps.length > maxSwaps) recentSwaps.shift()
+    for (const grant of await listFileGrants(tx, path)) {
       if (!isSameInode(grant, from)) continue
-      moving(grant.id)
+      invalidateRepinned(grant.id)
       const row = await store.repin(tx, grant.id, from, inodeAfterReplace(grant, to))
       if (!row) continue
       tx.append({
@@ -155,85 +162,87 @@ export function createGrantWriter({ store, node, changing, moving, known, now }:
         subject: path,
         ids: { grant: grant.id, call: call.id },
         data: {
-          ...told(grant),
-          from: nameOf(from),
-          to: nameOf(to),
-          ...storedGrant(row, toRow(grant)),
+          ...toEntryData(grant),
+          from: formatDevIno(from),
+          to: formatDevIno(to),
+          ...toRecordedRow(row, toRow(grant)),
         },
       })
     }
   }
 
-  /** Mostly memory knows that there is none, and the store is not asked. */
-  async function filesAt(tx: Tx, path: string): Promise<readonly Grant[]> {
-    const isThat = (grant: Grant) =>
+  /** Skips the store if the cache is current and has no such grant, which is the usual case. */
+  async function listFileGrants(tx: Tx, path: string): Promise<readonly Grant[]> {
+    const isMatch = (grant: Grant) =>
       grant.kind === 'file' && grant.path === path && grant.permission !== 'deny'
-    const inMemory = known()
-    if (inMemory && !inMemory.some(isThat)) return []
-    return (await store.live(tx, node)).filter(isThat)
+    const cached = getCurrent()
+    if (cached && !cached.some(isMatch)) return []
+    return (await store.listUnrevoked(tx, node)).filter(isMatch)
   }
 
   async function revoke(tx: Tx, id: string, by: Actor, call?: string): Promise<Grant> {
     const grant = await store.find(tx, id)
     if (grant && (await end(tx, grant, 'person', by, call))) return grant
-    throw new CoworkError('not_found', `There is no grant ${JSON.stringify(id.slice(0, 100))}.`, {
-      hint: '`cowork grants list` shows those there are.',
+    throw new CoworkError('not_found', `Unknown grant: ${JSON.stringify(id.slice(0, 100))}.`, {
+      hint: 'List the grants with `cowork grants list`.',
     })
   }
 
-  /** Whoever has that name later is another: it has none of them. What was denied stays so. */
-  async function endOf(tx: Tx, agent: string, { id, caller }: FollowedCall): Promise<void> {
-    for (const grant of await store.live(tx))
+  /** Ends the grants of a revoked agent: a later agent with that id gets none of them. Denials stay. */
+  async function endForAgent(tx: Tx, agent: string, { id, caller }: GrantCall): Promise<void> {
+    for (const grant of await store.listUnrevoked(tx))
       if (grant.agent === agent && grant.permission !== 'deny')
         await end(tx, grant, 'agent_revoked', toActor(caller), id)
   }
 
-  return { make, end, endOf, latest, follow, revoke }
+  return { make, end, endForAgent, latestInode, repin, revoke }
 }
 
 type Swap = { readonly path: string; readonly from: Inode; readonly to: Inode }
-type FollowedCall = Pick<Call, 'id' | 'caller'>
+type GrantCall = Pick<Call, 'id' | 'caller'>
 
-const mostSwapped = 10_000
+const maxSwaps = 10_000
 
-const nameOf = ({ dev, ino }: Inode) => `${dev}:${ino}`
+const formatDevIno = ({ dev, ino }: Inode) => `${dev}:${ino}`
 
-/** A denial from further up, or one that lasts longer, would win, and the grant would do nothing (GR6). */
-export function assertNotDenied(live: readonly Grant[], made: Lasting): void {
-  const denial = live.find(
+/** Refuses a grant without effect: a denial of a parent folder, or one that lasts longer, wins (GR6). */
+export function assertNotDenied(existing: readonly Grant[], made: GrantTerms): void {
+  const denial = existing.find(
     (grant) =>
       grant.permission === 'deny' &&
       (grant.agent === made.agent || grant.agent === '*') &&
       covers(grant, made.path) &&
-      !isReplacedBy(grant, made),
+      !isSupersededBy(grant, made),
   )
   if (denial)
-    throw new CoworkError('denied_above', `${sanitizeText(denial.path, 300)} is denied for good.`, {
-      hint: `Revoke ${denial.id} first.`,
-    })
+    throw new CoworkError(
+      'denied_above',
+      `Cannot grant access: ${sanitizeText(denial.path, 300)} is blocked.`,
+      { hint: `Revoke ${denial.id} first.` },
+    )
 }
 
-type Lasting = Pick<Grant, 'agent' | 'path' | 'scope' | 'session' | 'expiresAt' | 'by'>
+type GrantTerms = Pick<Grant, 'agent' | 'path' | 'scope' | 'session' | 'expiresAt' | 'by'>
 
 /**
- * One grant for each agent, path and time it lasts: what is said last counts, and takes nothing that was given for
- * longer (GR3). Config speaks for itself only.
+ * Each agent has one grant per path, scope and session. A newer grant replaces it unless the older one lasts longer
+ * (GR3). The configuration replaces only its own grants.
  */
-const isReplacedBy = (before: Grant, made: Lasting): boolean =>
+const isSupersededBy = (before: Grant, made: GrantTerms): boolean =>
   before.agent === made.agent &&
   before.path === made.path &&
   before.scope === made.scope &&
   before.session === made.session &&
-  (before.permission === 'deny' || lastOf(before) <= lastOf(made)) &&
+  (before.permission === 'deny' || getExpiry(before) <= getExpiry(made)) &&
   (before.by === configActorId) === (made.by === configActorId)
 
-const lastOf = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinity
+const getExpiry = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinity
 
 /**
- * Whomever it is for: what it opened is not there any more. A request's own pin may be the older one, and what is lent
- * for a moment changes nothing for others.
+ * Whether the file or folder of an earlier grant is gone, for any agent. The pin of a request may be the older one, and
+ * temporary grants do not affect other grants.
  */
-const isGoneFor = (before: Grant, made: Grant): boolean =>
+const isStaleFor = (before: Grant, made: Grant): boolean =>
   made.agent !== noAgentId &&
   before.path === made.path &&
   !isSameInode(before, made) &&
@@ -241,7 +250,7 @@ const isGoneFor = (before: Grant, made: Grant): boolean =>
   made.permission !== 'deny' &&
   made.approval === null
 
-const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
+const toEntryData = ({ agent, by, permission, scope, node, session }: Grant) => ({
   ...(agent === noAgentId ? { person: by } : { agent_id: agent }),
   permission,
   scope,
@@ -249,15 +258,15 @@ const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
   ...(session !== null && { session }),
 })
 
-/** The grant rows that `verify` replays from the ledger (L20). */
+/** Grant rows that `verify` replays from the ledger (L20). */
 export const grantTable: RecordedTable = {
   name: 'grant',
   table: 'file_grant',
   baseline: 'grant.baselined',
   key: ['id'],
-  // Uses are counted in memory and written at most each second.
+  // Uses are counted in memory and written at most once per second.
   ignoredColumns: ['last_accessed', 'access_count'],
   describe: ({ id, path }) => `grant ${id} of ${JSON.stringify(path)}`,
 }
 
-const storedGrant = (row: GrantRow, before?: GrantRow) => toStoredData(grantTable, row, before)
+const toRecordedRow = (row: GrantRow, before?: GrantRow) => toStoredData(grantTable, row, before)

@@ -10,14 +10,14 @@ import type { Pin } from '../rules/choices.ts'
 import { covers } from '../rules/grants.ts'
 import type { GrantWriter, NewGrant } from './grant-writer.ts'
 import { resolveGrantTarget } from './pin.ts'
-import { timeOrNull } from './people-tools.ts'
+import { formatTimeOrNull } from './people-tools.ts'
 import type { GrantsDeps } from './service.ts'
 
-type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> & {
+type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'pathContext' | 'node' | 'now' | 'log'> & {
   readonly store: GrantStore
 }
 
-/** Seed 004's table, and whom it is for, which the seed does not tell apart. */
+/** The table of File Ops. The `agent` column is added, because File Ops does not distinguish agents. */
 const schema = `
   CREATE TABLE IF NOT EXISTS grants (
     id TEXT PRIMARY KEY,
@@ -33,7 +33,7 @@ const schema = `
   CREATE INDEX IF NOT EXISTS idx_grants_path ON grants(path);
 `
 
-type SeedRow = {
+type GrantsDbRow = {
   readonly id: string
   readonly path: string
   readonly permission: string
@@ -48,73 +48,83 @@ type SeedRow = {
 
 const by = 'import'
 
-/** A grants.db of seed 004: what is new in it is taken over at start, and it is kept as a copy (GR1). */
-export function createGrantsDbMirror({ db, config, guard, where, store, node, now, log }: Deps) {
+/** Imports new rows of a File Ops `grants.db` at start and then keeps the file as a copy of the grants (GR1). */
+export function createGrantsDbMirror({
+  db,
+  config,
+  guard,
+  pathContext,
+  store,
+  node,
+  now,
+  log,
+}: Deps) {
   const path = config.grants.database
-  let copy: DatabaseSync | undefined
-  let writes = 0
+  let database: DatabaseSync | undefined
+  let exportCount = 0
 
   function open(): DatabaseSync | undefined {
-    if (copy || path === undefined) return copy
+    if (database || path === undefined) return database
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      copy = new DatabaseSync(path, { timeout: 200 })
-      copy.exec(schema)
-      const columns = copy.prepare('PRAGMA table_info(grants)').all() as { name: string }[]
+      database = new DatabaseSync(path, { timeout: 200 })
+      database.exec(schema)
+      const columns = database.prepare('PRAGMA table_info(grants)').all() as { name: string }[]
       if (!columns.some(({ name }) => name === 'agent'))
-        copy.exec("ALTER TABLE grants ADD COLUMN agent TEXT DEFAULT '*'")
-      return copy
+        database.exec("ALTER TABLE grants ADD COLUMN agent TEXT DEFAULT '*'")
+      return database
     } catch (error) {
-      complain(error)
-      copy?.close()
-      copy = undefined
+      logError(error)
+      database?.close()
+      database = undefined
       return undefined
     }
   }
 
-  async function read(make: GrantWriter['make']): Promise<void> {
-    let rows: SeedRow[] = []
+  async function importGrants(make: GrantWriter['make']): Promise<void> {
+    let rows: GrantsDbRow[] = []
     try {
-      rows = (open()?.prepare('SELECT * FROM grants').all() ?? []) as SeedRow[]
+      rows = (open()?.prepare('SELECT * FROM grants').all() ?? []) as GrantsDbRow[]
     } catch (error) {
-      complain(error)
+      logError(error)
     }
     if (rows.length === 0) return
     for (const row of rows) {
-      // What this store knows, alive or not, it knows better than the copy does; of another node it is not ours.
-      const known = await store.find(db, row.id)
-      if (known?.node === node) continue
-      const made = known ? 'It is of another machine.' : await grantOf(row)
-      const why = typeof made === 'string' ? made : await against(made)
-      if (typeof made === 'string' || why !== undefined)
-        log.warn('a grant of grants.db is not taken over', { id: row.id, path: row.path, why })
+      // The store is newer than the file. A grant id of another node must not be reused.
+      const existing = await store.find(db, row.id)
+      if (existing?.node === node) continue
+      const made = existing ? 'belongs to another node' : await toNewGrant(row)
+      const reason = typeof made === 'string' ? made : await findConflict(made)
+      if (typeof made === 'string' || reason !== undefined)
+        log.warn('grants.db row not imported', { id: row.id, path: row.path, reason })
       else await db.transact((tx) => make(tx, made))
     }
   }
 
-  /** What people have said here about the same counts. */
-  async function against({ path: granted, agent }: NewGrant): Promise<string | undefined> {
-    const isSaid = (await store.live(db, node)).some(
+  /** Existing grants and denials take precedence. */
+  async function findConflict({ path: granted, agent }: NewGrant): Promise<string | undefined> {
+    const isKnown = (await store.listUnrevoked(db, node)).some(
       (grant) =>
         grant.agent === agent &&
         (grant.permission === 'deny' ? covers(grant, granted) : grant.path === granted),
     )
-    return isSaid ? 'It is granted or denied here already.' : undefined
+    return isKnown ? 'already granted or denied' : undefined
   }
 
-  /** Or why there is none. */
-  async function grantOf(row: SeedRow): Promise<NewGrant | string> {
-    const expiresAt = timeOf(row.expires_at)
-    // An end that cannot be read must not become no end.
-    const isOver = row.expires_at !== null && !((expiresAt ?? 0) > now())
+  /** Returns the reason if the row cannot be imported. */
+  async function toNewGrant(row: GrantsDbRow): Promise<NewGrant | string> {
+    const expiresAt = parseTimestamp(row.expires_at)
+    // An unreadable expiry must not become "never expires".
+    const isExpired = row.expires_at !== null && !((expiresAt ?? 0) > now())
     const permission = permissions.find((one) => one === row.permission)
-    // Sessions of another program are over. An id becomes the name of a root, and must not be that of another.
-    if (!permission) return 'Its permission is not known.'
-    if (row.scope !== 'permanent' || isOver) return 'Its time is over.'
-    if (!isGrantId(row.id)) return 'Its id is none of a grant.'
+    if (!permission) return 'unknown permission'
+    // The sessions of File Ops have ended.
+    if (row.scope !== 'permanent' || isExpired) return 'expired'
+    // The id becomes the key of a root and must not equal the key of another root.
+    if (!isValidGrantId(row.id)) return 'invalid grant id'
     let pin: Pin
     try {
-      pin = await resolveGrantTarget(String(row.path), permission, { guard, where })
+      pin = await resolveGrantTarget(String(row.path), permission, { guard, pathContext })
     } catch (error) {
       return errorMessage(error)
     }
@@ -124,32 +134,32 @@ export function createGrantsDbMirror({ db, config, guard, where, store, node, no
       agent: row.agent ?? '*',
       permission,
       scope: 'permanent',
-      grantedAt: timeOf(row.granted_at) ?? now(),
+      grantedAt: parseTimestamp(row.granted_at) ?? now(),
       grantedBy: origins.find((one) => one === row.granted_by) ?? 'user_explicit',
       expiresAt,
-      lastAccessed: timeOf(row.last_accessed),
+      lastAccessed: parseTimestamp(row.last_accessed),
       accessCount: row.access_count ?? 0,
       by,
       actor: systemActor,
     }
   }
 
-  /** Rows of others that were not taken over stay as they are. */
-  async function write(live: readonly Grant[]): Promise<void> {
+  /** Rows that were not imported stay unchanged. */
+  async function exportGrants(active: readonly Grant[]): Promise<void> {
     const file = open()
     if (!file) return
-    const turn = ++writes
-    const known = await store.ids(db, node)
-    // What was said later is written already, or will be.
-    if (turn !== writes) return
+    const attempt = ++exportCount
+    const existing = await store.listIds(db, node)
+    // A later export supersedes this one.
+    if (attempt !== exportCount) return
     try {
       file.exec('BEGIN IMMEDIATE')
       const remove = file.prepare('DELETE FROM grants WHERE id = ?')
-      for (const id of known) remove.run(id)
+      for (const id of existing) remove.run(id)
       const add = file.prepare(
         'INSERT OR REPLACE INTO grants (id, path, permission, scope, granted_at, granted_by, expires_at, last_accessed, access_count, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       )
-      for (const grant of live)
+      for (const grant of active)
         if (grant.permission !== 'deny')
           add.run(
             grant.id,
@@ -158,38 +168,35 @@ export function createGrantsDbMirror({ db, config, guard, where, store, node, no
             grant.scope,
             formatRfc3339(grant.grantedAt),
             grant.grantedBy,
-            timeOrNull(grant.expiresAt),
-            timeOrNull(grant.lastAccessed),
+            formatTimeOrNull(grant.expiresAt),
+            formatTimeOrNull(grant.lastAccessed),
             grant.accessCount,
             grant.agent,
           )
       file.exec('COMMIT')
     } catch (error) {
       if (file.isTransaction) file.exec('ROLLBACK')
-      complain(error)
+      logError(error)
     }
   }
 
-  function complain(error: unknown): void {
-    log.warn('the copy of the grants in grants.db is out of date', {
-      path,
-      error: errorMessage(error),
-    })
+  function logError(error: unknown): void {
+    log.warn('grants.db not updated', { path, error: errorMessage(error) })
   }
 
-  return { read, write, close: () => copy?.close() }
+  return { importGrants, exportGrants, close: () => database?.close() }
 }
 
 const permissions: readonly Permission[] = ['read', 'read-write', 'write']
 const origins: readonly GrantedBy[] = ['user_explicit', 'user_implicit', 'system_setup']
 
-const isGrantId = (id: string) => /^grant_[\w-]{1,100}$/.test(id)
+const isValidGrantId = (id: string) => /^grant_[\w-]{1,100}$/.test(id)
 
-/** RFC 3339, SQLite's own form (in UTC, without saying so), or seconds since the epoch. */
-function timeOf(given: string | number | null): number | null {
-  if (typeof given === 'number') return given * 1000
-  if (given === null) return null
-  const isBare = /^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d(\.\d+)?)?$/.test(given)
-  const at = Date.parse(isBare ? `${given.replace(' ', 'T')}Z` : given)
+/** Parses RFC 3339, SQLite's format (UTC without a zone), or seconds since the epoch. */
+function parseTimestamp(value: string | number | null): number | null {
+  if (typeof value === 'number') return value * 1000
+  if (value === null) return null
+  const isSqliteFormat = /^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d(\.\d+)?)?$/.test(value)
+  const at = Date.parse(isSqliteFormat ? `${value.replace(' ', 'T')}Z` : value)
   return Number.isNaN(at) ? null : at
 }

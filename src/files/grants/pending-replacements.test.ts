@@ -34,14 +34,14 @@ async function replacing(
   act = () => replace(file),
 ) {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  grants.replacing(folder, promise)
+  grants.trackReplacement(folder, promise)
   const from = await inodeAt(file)
   act()
   const to = await inodeAt(file)
   return {
     async settle(): Promise<void> {
       const swap = { path: file, from, to }
-      const settled = db.transact((tx) => grants.follow(tx, swap, { id: 'call-1', caller: anna }))
+      const settled = db.transact((tx) => grants.repin(tx, swap, { id: 'call-1', caller: anna }))
       resolve()
       await settled
     },
@@ -96,7 +96,7 @@ test('GR2 PV9 what a call has just replaced is listed and searched as what it is
   const { id } = await here.add(file, 'read', { agent: 'sales' })
   const change = await replacing(here, docs, file)
   const listed = here.listed(here.sales)
-  const searched = here.grants.inPlace(here.grants.live())
+  const searched = here.grants.filterInPlace(here.grants.listActive())
   expect(await isWaiting(Promise.race([listed, searched]))).toBe(true)
   await change.settle()
   expect((await listed).filter(({ replaced }) => replaced)).toEqual([])
@@ -170,7 +170,7 @@ test('GR6 where one grant alone decides, and where the file lies as it did, no c
   await here.add(file, 'read', { agent: 'support' })
   const support: Caller = await here.agent('support')
   const under = Promise.withResolvers<void>()
-  here.grants.replacing(docs, under.promise)
+  here.grants.trackReplacement(docs, under.promise)
   const decided = (by: Caller, path: string, need: AccessKind) =>
     here.grants.decideNow(by, path, need)
   expect(await decided(here.sales, plan, 'write')).toHaveProperty('grant')

@@ -72,16 +72,16 @@ test('GR10 where agents are known, nothing is granted to a name that none of the
 test('GR4 who follows learns of new grants before they are used, and of ended ones by their ids', async () => {
   const { start, docs } = await world()
   const here = await start()
-  const seen: { live: string[]; ended: readonly string[]; isUsable: boolean }[] = []
-  here.grants.onChange(async ({ live, ended }) => {
+  const seen: { active: string[]; ended: readonly string[]; isUsable: boolean }[] = []
+  here.grants.onChange(async ({ active, ended }) => {
     const { grant } = here.grants.decide(here.sales, docs, 'read')
-    seen.push({ live: live.map(({ path }) => path), ended, isUsable: grant !== undefined })
+    seen.push({ active: active.map(({ path }) => path), ended, isUsable: grant !== undefined })
   })
   const { id } = await here.add(docs)
   await here.revoke(id)
   expect(seen).toEqual([
-    { live: [docs], ended: [], isUsable: false },
-    { live: [], ended: [id], isUsable: false },
+    { active: [docs], ended: [], isUsable: false },
+    { active: [], ended: [id], isUsable: false },
   ])
 })
 
@@ -107,7 +107,7 @@ test('GR4 a revocation counts and is told at once, whatever an earlier announcem
   started.resolve()
   const added = await adding
   expect(await revoking).toMatchObject({ success: true })
-  expect(here.grants.live()).toMatchObject([{ id: added['id'] }])
+  expect(here.grants.listActive()).toMatchObject([{ id: added['id'] }])
 })
 
 test('GR4 what was revoked before everyone knew of it never counts', async () => {
@@ -122,7 +122,7 @@ test('GR4 what was revoked before everyone knew of it never counts', async () =>
   await expect.poll(() => here.grants.list()).toEqual([])
   started.resolve()
   await Promise.all([adding, revoking])
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
 })
 
 test('GR10 people browse their disk to pick from it', async () => {

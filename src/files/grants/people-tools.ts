@@ -20,7 +20,7 @@ import { pinPath } from './pin.ts'
 
 const path = z.string().min(1).max(4096).describe('From / or ~/')
 
-/** No tool of agents changes a grant (GR8): these are for people. */
+/** The grant tools for people. No tool for agents changes a grant (GR8). */
 export const peopleGrantTools = (deps: GrantToolDeps): Tool[] => [
   addGrant(deps),
   revokeGrant(deps),
@@ -32,21 +32,21 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
     ...writes,
     name: 'add_grant',
     title: 'Grant access',
-    description: 'Lets agents use a file or folder of yours without asking.',
+    description: 'Grants agents access to a file or folder.',
     by: 'human',
     role: 'owner',
     input: z.strictObject({
       path,
       permission: z
         .enum(['read', 'read-write', 'write'])
-        .describe('write makes new files only and sees nothing that is there'),
+        .describe('write only creates files and cannot read'),
       agent: z.string().min(1).max(128).default('*').describe('An agent’s id, or * for all'),
       scope: z
         .enum(['session', 'permanent'])
         .default(defaultScope)
         .describe('session ends with the daemon'),
       expires_at: z.iso.datetime({ offset: true }).optional(),
-      hard_links: z.boolean().default(false).describe('Read files with a second hard link, too'),
+      hard_links: z.boolean().default(false).describe('Also read files with other hard links'),
       granted_by: z
         .enum(['user_explicit', 'user_implicit', 'system_setup'])
         .default('user_explicit'),
@@ -56,15 +56,15 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
     async run(input, { id: call, caller }) {
       const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at)
       if (expiresAt !== null && expiresAt <= now())
-        throw new CoworkError('invalid_input', `${input.expires_at} is over.`, {
-          hint: 'Give a time to come.',
+        throw new CoworkError('invalid_input', `expires_at is in the past: ${input.expires_at}.`, {
+          hint: 'Use a future time.',
         })
-      await checkKnown(agents, input.agent)
-      const pin = await grants.grantable(input.path, input.permission)
+      await assertAgentExists(agents, input.agent)
+      const pin = await grants.resolveTarget(input.path, input.permission)
       const grant = await db.transact(async (tx) => {
         if (await agents.isRevoked(tx, input.agent))
           throw new CoworkError('agent_revoked', `The agent ${input.agent} was revoked.`, {
-            hint: 'Whoever has that name later is another: add it first, with `cowork agents add`.',
+            hint: 'Add a new agent first with `cowork agents add`.',
           })
         return grants.make(tx, {
           ...pin,
@@ -83,12 +83,12 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
     },
   })
 
-/** Where the door is open, whoever comes has the name it says. */
-async function checkKnown(agents: GrantToolDeps['agents'], id: string): Promise<void> {
+/** With authentication off, an agent may have any id. */
+async function assertAgentExists(agents: GrantToolDeps['agents'], id: string): Promise<void> {
   if (id === '*' || agents.mode() === 'open') return
   if ((await agents.listAgents()).some((agent) => agent.id === id)) return
-  throw new CoworkError('not_found', `There is no agent named ${sanitizeText(id)}.`, {
-    hint: '`cowork agents ls` lists them; * is for all.',
+  throw new CoworkError('not_found', `Unknown agent: ${sanitizeText(id)}.`, {
+    hint: 'List the agents with `cowork agents ls`, or use * for all.',
   })
 }
 
@@ -97,7 +97,7 @@ const revokeGrant = ({ db, grants }: GrantToolDeps) =>
     ...writes,
     name: 'revoke_grant',
     title: 'Revoke access',
-    description: 'Ends a grant at once, also for what is running under it.',
+    description: 'Ends a grant immediately, also for running calls.',
     by: 'human',
     input: z.strictObject({ grant_id: z.string().min(1).max(200) }),
     output: fileResults.revoke_grant,
@@ -110,51 +110,50 @@ const revokeGrant = ({ db, grants }: GrantToolDeps) =>
         success: true as const,
         revoked_path: grant.path,
         ...(grant.by === configActorId && {
-          message:
-            'It stands in the configuration and comes back at the next start: remove it there.',
+          message: 'The configuration restores this grant at the next start. Remove it there.',
         }),
       }
       return { output }
     },
   })
 
-const mostEntries = 2000
+const maxEntries = 2000
 
-const browseFolder = ({ guard, where }: GrantToolDeps) =>
+const browseFolder = ({ guard, pathContext }: GrantToolDeps) =>
   defineTool({
     ...reads,
     name: 'browse_folder',
     title: 'Browse the disk',
-    description: 'The folders and files of a folder of yours, for choosing one.',
+    description: 'Lists a folder to choose a path to grant.',
     by: 'human',
     role: 'owner',
     input: z.strictObject({ path }),
     output: fileResults.browse_folder,
     describeTarget: ({ path: target }) => ({ domain: 'files', target }),
-    async read({ path: given }) {
-      const understood = parsePath(given, where)
-      const asked =
-        understood.area === 'workspace' ? join(where.workspace, understood.path) : understood.path
-      const pin = await pinPath(asked)
+    async read({ path: input }) {
+      const parsed = parsePath(input, pathContext)
+      const folder =
+        parsed.area === 'workspace' ? join(pathContext.workspace, parsed.path) : parsed.path
+      const pin = await pinPath(folder)
       if (pin?.kind !== 'folder')
-        throw fileError('not_a_folder', asked, `No folder is at ${sanitizeText(given, 300)}.`)
+        throw fileError('not_a_folder', folder, `Not a folder: ${sanitizeText(input, 300)}.`)
       const parent = dirname(pin.path)
       return {
         path: pin.path,
         parent: parent === pin.path ? null : parent,
-        ...(await entriesOf(pin.path, guard)),
+        ...(await listEntries(pin.path, guard)),
       }
     },
   })
 
-/** Folders first, by name. Links are left out: what they lead to is chosen where it lies. */
-async function entriesOf(folder: string, guard: Guard) {
+/** Lists folders first, then files, by name. Symbolic links are omitted: a grant names the real path. */
+async function listEntries(folder: string, guard: Guard) {
   const entries: { name: string; type: 'directory' | 'file'; forbidden?: true }[] = []
   let capped = false
   try {
     for await (const entry of await opendir(folder)) {
       if (!entry.isDirectory() && !entry.isFile()) continue
-      capped = entries.length >= mostEntries
+      capped = entries.length >= maxEntries
       if (capped) break
       const isClosed = guard.checkForbidden(join(folder, entry.name), 'read') !== undefined
       entries.push({
@@ -164,23 +163,23 @@ async function entriesOf(folder: string, guard: Guard) {
       })
     }
   } catch (cause) {
-    throw new CoworkError('no_permission', `${sanitizeText(folder, 300)} cannot be read.`, {
-      hint: 'Give the account that runs cowork the right to read it.',
+    throw new CoworkError('no_permission', `Cannot read ${sanitizeText(folder, 300)}.`, {
+      hint: 'Give the account that runs cowork read permission.',
       cause,
     })
   }
   const order = new Intl.Collator(undefined, { numeric: true })
   return {
     entries: entries.toSorted(
-      (one, other) => one.type.localeCompare(other.type) || order.compare(one.name, other.name),
+      (a, b) => a.type.localeCompare(b.type) || order.compare(a.name, b.name),
     ),
     capped,
   }
 }
 
-export const timeOrNull = (at: number | null) => (at === null ? null : formatRfc3339(at))
+export const formatTimeOrNull = (at: number | null) => (at === null ? null : formatRfc3339(at))
 
-/** `replaced` is said of one whose file or folder lies at its path no more: it opens nothing (PV9). */
+/** `replaced` means that the granted file or folder is no longer at its path: the grant opens nothing (PV9). */
 export const toGrantResult = (grant: Grant, isInPlace = true): GrantResult => ({
   id: grant.id,
   agent: grant.agent,
@@ -192,8 +191,8 @@ export const toGrantResult = (grant: Grant, isInPlace = true): GrantResult => ({
   hard_links: grant.hardLinks,
   granted_at: formatRfc3339(grant.grantedAt),
   granted_by: grant.grantedBy,
-  expires_at: timeOrNull(grant.expiresAt),
-  last_accessed: timeOrNull(grant.lastAccessed),
+  expires_at: formatTimeOrNull(grant.expiresAt),
+  last_accessed: formatTimeOrNull(grant.lastAccessed),
   access_count: grant.accessCount,
   node: grant.node,
   ...(!isInPlace && { replaced: true }),

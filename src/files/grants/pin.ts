@@ -14,36 +14,35 @@ import { parsePath } from '../rules/paths.ts'
 import type { PathContext } from '../rules/paths.ts'
 import type { GrantRequest } from './request-content.ts'
 
-/** A network disk that does not answer must hold up nobody. */
-const patience = 2000
+/** Limits the wait for a network disk that does not respond. */
+const statTimeoutMs = 2000
 
-/** With when it was looked at: a call may have replaced it since. */
+/** A pin with the time when it was taken: a call may have replaced the file since. */
 export type TimedPin = Pin & { readonly pinnedAt: number }
 
-/** What lies at a path now, links followed; nothing for what is not there, or neither file nor folder. */
+/** Pins the file or folder at a path, following symbolic links. Returns undefined for anything else. */
 export async function pinPath(path: string): Promise<Pin | undefined> {
-  return soon(pinned(path), undefined)
+  return withTimeout(readPin(path), undefined)
 }
 
-async function pinned(path: string): Promise<Pin | undefined> {
+async function readPin(path: string): Promise<Pin | undefined> {
   try {
     const real = await realpath(path)
-    const found = await stat(real, { bigint: true })
-    const kind = kindOf(found)
+    const stats = await stat(real, { bigint: true })
+    const kind = getKind(stats)
     if (!kind) return undefined
-    const pin = { path: real, kind, ...toInode(found) } as const
-    return pin.born === null || (await keepsBirths(real)) ? pin : { ...pin, born: null }
+    const pin = { path: real, kind, ...toInode(stats) } as const
+    return pin.born === null || (await hasReliableBirthTime(real)) ? pin : { ...pin, born: null }
   } catch {
     return undefined
   }
 }
 
 /**
- * Disks of Linux on which a birth stays what it is, by the number of their kind. On an overlay what comes with a
- * container's image is born anew when it is first changed, the top of an exFAT stick with every mount, and of a
- * network nobody knows.
+ * Linux file systems with stable birth times, by magic number. On overlayfs, a file of the container image gets a new
+ * birth time at its first change; the root of an exFAT volume gets one at each mount; network file systems vary.
  */
-const steady: ReadonlySet<number> = new Set([
+const filesystemsWithBirthTime: ReadonlySet<number> = new Set([
   0xef53, // ext4
   0x58465342, // XFS
   0x9123683e, // Btrfs
@@ -51,27 +50,28 @@ const steady: ReadonlySet<number> = new Set([
   0x2fc12fc1, // ZFS
   0x01021994, // tmpfs
 ])
-const keepsBirths = async (path: string) => steady.has((await statfs(path)).type)
+const hasReliableBirthTime = async (path: string) =>
+  filesystemsWithBirthTime.has((await statfs(path)).type)
 
-const kindOf = (found: BigIntStats) =>
-  found.isFile() ? 'file' : found.isDirectory() ? 'folder' : undefined
+const getKind = (stat: BigIntStats) =>
+  stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : undefined
 
 /**
- * Whether what was granted still lies at its path (PV9), as the worker will find it. Where the disk does not say,
- * it is believed: nothing is opened by that.
+ * Whether the granted file or folder is still at its path (PV9). Returns true if the disk does not respond: the worker
+ * checks again before it opens anything.
  */
-export const isStillAtPath = (pin: Pin): Promise<boolean> => soon(lies(pin), true)
+export const isStillAtPath = (pin: Pin): Promise<boolean> => withTimeout(matchesDisk(pin), true)
 
-async function lies(pin: Pin): Promise<boolean> {
+async function matchesDisk(pin: Pin): Promise<boolean> {
   try {
-    const found = await lstat(pin.path, { bigint: true })
-    return kindOf(found) === pin.kind && isSameInode(pin, toInode(found))
+    const stat = await lstat(pin.path, { bigint: true })
+    return getKind(stat) === pin.kind && isSameInode(pin, toInode(stat))
   } catch (error) {
     return !['ENOENT', 'ENOTDIR'].includes(getErrno(error) ?? '')
   }
 }
 
-/** What a person should know of a path before they open it. Nothing of this is told to agents. */
+/** Facts about a path that a person sees before deciding. Agents never see them. */
 export type PathInspection = {
   readonly real: string
   readonly pin: Pin | null
@@ -83,132 +83,132 @@ export type PathInspection = {
 export async function inspectPath(path: string, guard: Guard): Promise<PathInspection> {
   const pin = (await pinPath(path)) ?? null
   const real = pin?.path ?? (await resolveRealPath(path))
-  const folderPin = pin?.kind === 'folder' ? pin : await folderAround(real)
+  const folderPin = pin?.kind === 'folder' ? pin : await pinParentFolder(real)
   if (pin?.kind !== 'folder')
     return { real, pin, folderPin, inside: null, sensitive: guard.isSensitive(real) ? [real] : [] }
-  return { real, pin, folderPin, ...(await insideOf(real, guard)) }
+  return { real, pin, folderPin, ...(await summarizeFolder(real, guard)) }
 }
 
-/** Without links, as far as it is there. */
-export const resolveRealPath = (path: string): Promise<string> => soon(realOf(path), path)
+/** Resolves the symbolic links of the existing part of a path. */
+export const resolveRealPath = (path: string): Promise<string> =>
+  withTimeout(resolveExisting(path), path)
 
-/** As many links as the kernel follows. */
-const mostLinks = 40
+/** The limit of the Linux kernel. */
+const maxLinks = 40
 
-/** As far as it is there: a link counts as what it leads to, also where nothing is at its end. */
-async function realOf(path: string, links = mostLinks): Promise<string> {
+/** Resolves the existing part of a path, including dangling symbolic links. */
+async function resolveExisting(path: string, links = maxLinks): Promise<string> {
   try {
     return await realpath(path)
   } catch {
     const parent = dirname(path)
     if (parent === path) return path
-    const folder = await realOf(parent, links)
+    const folder = await resolveExisting(parent, links)
     const here = join(folder, basename(path))
     const target = links > 0 ? await readlink(here).catch(() => undefined) : undefined
-    return target === undefined ? here : realOf(resolve(folder, target), links - 1)
+    return target === undefined ? here : resolveExisting(resolve(folder, target), links - 1)
   }
 }
 
-async function folderAround(path: string): Promise<Pin | null> {
+async function pinParentFolder(path: string): Promise<Pin | null> {
   const pin = await pinPath(dirname(path))
   return pin?.kind === 'folder' ? pin : null
 }
 
-const mostEntries = 5000
-const mostTime = 300
-const mostShown = 8
-const mostSensitive = 20
+const maxEntries = 5000
+const maxTimeMs = 300
+const maxSamples = 8
+const maxSensitive = 20
 
-/** Counts from the top down until the time is up. Links are not followed, and what no grant opens is left out. */
-async function insideOf(root: string, guard: Guard) {
-  const found = { files: 0, folders: 0, bytes: 0, capped: false }
-  const met: string[] = []
+/** Counts files from the top down until a limit. Skips symbolic links and protected paths. */
+async function summarizeFolder(root: string, guard: Guard) {
+  const stat = { files: 0, folders: 0, bytes: 0, capped: false }
+  const paths: string[] = []
   const sensitive: string[] = []
-  const until = performance.now() + mostTime
+  const until = performance.now() + maxTimeMs
   const queue = ['']
-  const isEnough = () => found.files + found.folders >= mostEntries || performance.now() > until
+  const isDone = () => stat.files + stat.folders >= maxEntries || performance.now() > until
 
   async function count(folder: string): Promise<void> {
     for await (const entry of await opendir(join(root, folder))) {
-      if (isEnough()) return
+      if (isDone()) return
       const path = join(folder, entry.name)
       if (guard.checkForbidden(join(root, path), 'read')) continue
-      met.push(entry.isDirectory() ? `${path}/` : path)
-      if (sensitive.length < mostSensitive && guard.isSensitive(join(root, path)))
+      paths.push(entry.isDirectory() ? `${path}/` : path)
+      if (sensitive.length < maxSensitive && guard.isSensitive(join(root, path)))
         sensitive.push(path)
       if (entry.isDirectory()) {
-        found.folders++
+        stat.folders++
         queue.push(path)
       } else {
-        found.files++
-        if (entry.isFile()) found.bytes += (await lstat(join(root, path))).size
+        stat.files++
+        if (entry.isFile()) stat.bytes += (await lstat(join(root, path))).size
       }
     }
   }
 
   const walk = async () => {
     for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
-      if (isEnough()) break
-      // What cannot be read or went away in between is not counted.
+      if (isDone()) break
+      // Skip folders that cannot be read or were deleted.
       await count(folder).catch(() => undefined)
     }
-    return queue.length > 0 || isEnough()
+    return queue.length > 0 || isDone()
   }
-  const capped = await soon(walk(), true)
-  const sample = met.toSorted(byDepthAndName).slice(0, mostShown)
-  return { inside: { ...found, sample, capped }, sensitive: [...sensitive] }
+  const capped = await withTimeout(walk(), true)
+  const sample = paths.toSorted(byDepthAndName).slice(0, maxSamples)
+  return { inside: { ...stat, sample, capped }, sensitive: [...sensitive] }
 }
 
 const order = new Intl.Collator(undefined, { numeric: true })
-const depthOf = (path: string) => path.split('/').filter(Boolean).length
-const byDepthAndName = (one: string, other: string) =>
-  depthOf(one) - depthOf(other) || order.compare(one, other)
+const pathDepth = (path: string) => path.split('/').filter(Boolean).length
+const byDepthAndName = (a: string, b: string) => pathDepth(a) - pathDepth(b) || order.compare(a, b)
 
-async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
-  const stop = new AbortController()
-  const late = setTimeout(patience, otherwise, { ref: false, signal: stop.signal })
+async function withTimeout<T>(work: Promise<T>, fallback: T): Promise<T> {
+  const abort = new AbortController()
+  const timeout = setTimeout(statTimeoutMs, fallback, { ref: false, signal: abort.signal })
   try {
-    return await Promise.race([work, late.catch(() => otherwise)])
+    return await Promise.race([work, timeout.catch(() => fallback)])
   } finally {
-    stop.abort()
+    abort.abort()
   }
 }
 
-type Deps = { readonly guard: Guard; readonly where: PathContext }
+type Deps = { readonly guard: Guard; readonly pathContext: PathContext }
 
 export async function resolveGrantTarget(
   given: string,
   permission: Permission,
-  { guard, where }: Deps,
+  { guard, pathContext }: Deps,
 ): Promise<Pin> {
-  const understood = parsePath(given, where)
-  if (understood.area === 'workspace') throw inWorkspace(given)
+  const parsed = parsePath(given, pathContext)
+  if (parsed.area === 'workspace') throw inWorkspaceError(given)
   const need = permission === 'read' ? 'read' : 'write'
-  const pin = await pinPath(understood.path)
-  if (guard.checkForbidden(understood.path, need) || (pin && guard.checkForbidden(pin.path, need)))
+  const pin = await pinPath(parsed.path)
+  if (guard.checkForbidden(parsed.path, need) || (pin && guard.checkForbidden(pin.path, need)))
     throw fileError(
       'forbidden_path',
-      understood.path,
-      `${sanitizeText(given, 300)} is closed to agents.`,
-      'No grant opens it. Copy what they need into the workspace.',
+      parsed.path,
+      `Protected path: ${sanitizeText(given, 300)}.`,
+      'Copy the files that agents need into the workspace.',
     )
   if (!pin)
     throw fileError(
       'not_found',
-      understood.path,
-      `No file or folder is at ${sanitizeText(given, 300)}.`,
+      parsed.path,
+      `Not found: ${sanitizeText(given, 300)}.`,
       'Check the path.',
     )
-  // Named over a link it is the workspace all the same.
-  if (parsePath(pin.path, where).area === 'workspace') throw inWorkspace(given)
+  // A symbolic link may lead into the workspace.
+  if (parsePath(pin.path, pathContext).area === 'workspace') throw inWorkspaceError(given)
   if (permission === 'write' && pin.kind === 'file')
-    throw new CoworkError('invalid_input', 'New files are made in a folder, not in a file.', {
-      hint: 'Grant the folder, or give read-write.',
+    throw new CoworkError('invalid_input', 'The permission write applies to folders only.', {
+      hint: 'Grant the folder, or use read-write.',
     })
   return pin
 }
 
-const inWorkspace = (given: string) =>
+const inWorkspaceError = (given: string) =>
   new CoworkError('invalid_path', `${sanitizeText(given, 300)} is in the workspace.`, {
-    hint: 'Agents may use it already. For another folder give its path from / or ~/.',
+    hint: 'Use the path without a grant, or give another path from / or ~/.',
   })

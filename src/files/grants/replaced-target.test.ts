@@ -158,7 +158,7 @@ test.each([0, 600_000])(
       const from = (await pinPath(file)) as Inode
       replace(file)
       const to = (await pinPath(file)) as Inode
-      await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
+      await here.db.transact((tx) => here.grants.repin(tx, { path: file, from, to }, call))
     }
     expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
     expect(await here.check(file, here.sales)).toMatchObject({ has_access: true })
@@ -170,18 +170,18 @@ test('PV9 what is known without its birth is known without it, too, after cowork
   const { db, sales } = await start()
   const store = createGrantStore(db.dialect)
   const nothing = () => undefined
-  const memory = { changing: nothing, moving: nothing, known: nothing }
+  const memory = { invalidate: nothing, invalidateRepinned: nothing, getCurrent: nothing }
   const changes = createGrantWriter({ ...memory, store, node: 'here', now })
   const path = join(docs, 'report.txt')
   const file = (ino: string) => ({ dev: '1', ino, born: `9${ino}` })
   const call = { id: 'call_1', caller: sales }
   await db.transact(async (tx) => {
-    await changes.follow(tx, { path, from: file('1'), to: file('2') }, call)
-    await changes.follow(tx, { path, from: file('2'), to: file('3') }, call)
+    await changes.repin(tx, { path, from: file('1'), to: file('2') }, call)
+    await changes.repin(tx, { path, from: file('2'), to: file('3') }, call)
   })
-  const latest = (pin: Inode) => changes.latest(path, pin, 0)
-  expect(latest(file('1'))).toEqual(file('3'))
-  expect(latest({ ...file('1'), born: null })).toEqual({ ...file('3'), born: null })
+  const latestInode = (pin: Inode) => changes.latestInode(path, pin, 0)
+  expect(latestInode(file('1'))).toEqual(file('3'))
+  expect(latestInode({ ...file('1'), born: null })).toEqual({ ...file('3'), born: null })
 })
 
 test('PV9 GR3 who was not told that it was replaced does not allow it', async () => {
@@ -243,9 +243,9 @@ test('PV9 GR6 a dead grant lets a wider one through, and to no more than itself 
     expect(await decided(by, 'read')).toMatchObject({ grant: { id: folder } })
   expect(await decided(here.sales, 'write')).toEqual({ code: 'read_only_grant' })
   expect(await decided(anna, 'write')).toMatchObject({ grant: { id: folder } })
-  const whole = here.grants.live().find(({ id }) => id === folder) as Grant
-  expect(here.grants.closedBelow(here.sales, whole, 'read')).toEqual([])
-  expect(here.grants.closedBelow(here.sales, whole, 'write')).toEqual(['report.txt'])
+  const whole = here.grants.listActive().find(({ id }) => id === folder) as Grant
+  expect(here.grants.listClosedBelow(here.sales, whole, 'read')).toEqual([])
+  expect(here.grants.listClosedBelow(here.sales, whole, 'write')).toEqual(['report.txt'])
   expect(await here.check(file, here.sales)).toMatchObject({
     has_access: true,
     permission: 'read',
@@ -285,8 +285,8 @@ test('GR6 PV9 a denial holds by its path, whatever lies there', async () => {
   expect(await here.grants.decideNow(here.sales, file, 'read')).toMatchObject({
     denied: { path: file },
   })
-  const [whole] = here.grants.live().filter(({ path }) => path === docs)
-  expect(here.grants.closedBelow(here.sales, whole as Grant, 'read')).toEqual(['report.txt'])
+  const [whole] = here.grants.listActive().filter(({ path }) => path === docs)
+  expect(here.grants.listClosedBelow(here.sales, whole as Grant, 'read')).toEqual(['report.txt'])
 })
 
 test('PV9 GR6 where all of them are dead, the nearest is named', async () => {
@@ -351,11 +351,11 @@ test('PV9 who was refused over a file that cowork put there a moment ago learns 
   const { grant } = here.grants.decide(here.sales, file, 'read')
   const from = (await pinPath(file)) as Inode
   replace(file)
-  expect(await here.grants.hasMoved(grant as Grant)).toBe(false)
+  expect(await here.grants.wasRepinned(grant as Grant)).toBe(false)
   const to = (await pinPath(file)) as Inode
   const call = { id: 'call_1', caller: here.sales }
-  await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
-  expect(await here.grants.hasMoved(grant as Grant)).toBe(true)
+  await here.db.transact((tx) => here.grants.repin(tx, { path: file, from, to }, call))
+  expect(await here.grants.wasRepinned(grant as Grant)).toBe(true)
 })
 
 test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(

@@ -11,81 +11,91 @@ import type { PendingReplacements } from './grant-cache.ts'
 
 type Deps = Pick<GrantsDeps, 'node' | 'now'> & {
   readonly approvals: () => Pick<Approvals, 'get'>
-  readonly latest: GrantWriter['latest']
-  readonly underWay: Pick<PendingReplacements, 'over'>
+  readonly latestInode: GrantWriter['latestInode']
+  readonly pendingReplacements: Pick<PendingReplacements, 'waitUntilRead'>
 }
 
 export type ReplacedTargetCheck = ReturnType<typeof createReplacedTargetCheck>
 
 /**
- * What took the place of what was asked for, while the request waited, is opened by nobody who does not know of it
- * (PV9): who decides is told, and decides again about what lies there now (GR3).
+ * Detects that another file or folder replaced the target of a pending access request (PV9). The first decision fails
+ * with `stale`, so that the person sees the new target and decides again (GR3).
  */
-export function createReplacedTargetCheck({ node, approvals, latest, underWay, now }: Deps) {
-  /** By request and path: what lies there instead, if it can be meant. Of the last look. */
-  const looks = new Map<string, { readonly at: number; readonly found: Map<string, Pin | null> }>()
-  /** By request: whom it was told to last, and what. A restart or another daemon tells it once more. */
-  const told = new Map<string, string>()
+export function createReplacedTargetCheck({
+  node,
+  approvals,
+  latestInode,
+  pendingReplacements,
+  now,
+}: Deps) {
+  /** Replacements from the last inspection, by approval id and path; null if the replacement cannot be granted. */
+  const inspections = new Map<
+    string,
+    { readonly at: number; readonly found: Map<string, Pin | null> }
+  >()
+  /** The last report (person and replacement) by approval id. In memory only: after a restart it is repeated. */
+  const reported = new Map<string, string>()
 
-  /** Before the transaction of a decision, which waits for no disk. */
-  async function look(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map(lookAtOne))
+  /** Runs before the transaction of a decision, because a transaction must not wait for the disk. */
+  async function inspect(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map(inspectRequest))
   }
 
-  async function lookAtOne(id: string): Promise<void> {
+  async function inspectRequest(id: string): Promise<void> {
     const approval = await approvals().get(id)
     if (approval?.kind !== 'grant' || approval.status !== 'pending') return
-    const { node: theirs, pin: asked, folder_pin: folder } = getGrantRequest(approval)
-    const since = pinnedAt(approval)
-    if (theirs !== node) return
-    const lies = (pin: Pin) => isStillAtPath({ ...pin, ...latest(pin.path, pin, since) })
+    const { node: requestNode, pin: requested, folder_pin: folder } = getGrantRequest(approval)
+    const pinnedAt = getPinnedAt(approval)
+    if (requestNode !== node) return
+    const isInPlace = (pin: Pin) =>
+      isStillAtPath({ ...pin, ...latestInode(pin.path, pin, pinnedAt) })
     const at = now()
     const found = new Map<string, Pin | null>()
-    for (const pin of [asked, folder]) {
-      if (!pin || (await lies(pin))) continue
+    for (const pin of [requested, folder]) {
+      if (!pin || (await isInPlace(pin))) continue
       const { path, kind } = pin
-      // What cowork itself puts there is no other file.
-      await underWay.over(path)
-      if (await lies(pin)) continue
+      // A replacement by cowork itself is repinned.
+      await pendingReplacements.waitUntilRead(path)
+      if (await isInPlace(pin)) continue
       const other = await pinPath(path)
-      // Where a link leads by now nobody has asked for.
+      // Nobody requested the target of a new symbolic link.
       found.set(path, other?.path === path && other.kind === kind ? other : null)
     }
-    looks.set(id, { at, found })
+    inspections.set(id, { at, found })
   }
 
   function check({ id }: Approval, { by }: Decision, { path }: Pin): void {
-    const found = looks.get(id)?.found.get(path)
+    const found = inspections.get(id)?.found.get(path)
     if (found === undefined) return
     if (found === null)
-      throw new CoworkError('stale', `${sanitizeText(path, 300)} is not there any more.`, {
-        hint: 'Allow a folder around it, or deny it: the agent may ask again.',
+      throw new CoworkError('stale', `${sanitizeText(path, 300)} no longer exists.`, {
+        hint: 'Allow its folder, or reject the request.',
       })
-    const it = `${by.id} ${formatInode(found)} ${path}`
-    if (told.get(id) === it) return
-    told.set(id, it)
+    const report = `${by.id} ${formatInode(found)} ${path}`
+    if (reported.get(id) === report) return
+    reported.set(id, report)
     throw new CoworkError(
       'stale',
-      `${sanitizeText(path, 300)} was replaced since it was asked for: another ${found.kind} is there now.`,
-      { hint: 'Look at that, then decide again to allow it.' },
+      `${sanitizeText(path, 300)} was replaced by another ${found.kind} since the request.`,
+      { hint: 'Check the new target, then decide again.' },
     )
   }
 
   function pinFor(approval: Approval, { path, kind, dev, ino, born = null }: Pin) {
-    const asked = pinnedAt(approval)
-    const { at = asked, found } = looks.get(approval.id) ?? {}
+    const requested = getPinnedAt(approval)
+    const { at = requested, found } = inspections.get(approval.id) ?? {}
     const other = found?.get(path)
-    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, born, pinnedAt: asked }
+    return other ? { ...other, pinnedAt: at } : { path, kind, dev, ino, born, pinnedAt: requested }
   }
 
   function forget({ id }: Approval): void {
-    looks.delete(id)
-    told.delete(id)
+    inspections.delete(id)
+    reported.delete(id)
   }
 
-  return { look, check, pinFor, forget }
+  return { inspect, check, pinFor, forget }
 }
 
-/** Of a request of an older version only when it was made is known. */
-const pinnedAt = (approval: Approval): number =>
+/** Requests from older versions have no `pinned_at`. */
+const getPinnedAt = (approval: Approval): number =>
   getGrantRequest(approval).pinned_at ?? approval.createdAt

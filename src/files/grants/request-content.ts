@@ -10,7 +10,7 @@ const pin = z.object({
   born: z.string().nullable().exactOptional(),
 })
 
-/** What a request keeps for people, as the console and the command line read it. */
+/** The content of an access request as the console and the CLI read it. */
 const grantRequest = z.object({
   path: z.string(),
   real: z.string(),
@@ -28,15 +28,15 @@ const grantRequest = z.object({
     })
     .nullable(),
   sensitive: z.array(z.string()).readonly(),
-  /** What to know before opening so much. */
+  /** A warning about a broad path. */
   warning: z.string().exactOptional(),
-  /** Whose disk it is about, and what lay there when it was asked for. */
+  /** The node whose disk the request is for, and the pins at the time of the request. */
   node: z.string(),
   pin: pin.nullable(),
   folder_pin: pin.nullable(),
-  /** When that was looked at, by the clock of its daemon. */
+  /** Time of the pins by the clock of that node. */
   pinned_at: z.number().exactOptional(),
-  /** Grants of that agent for what lay there before: dead, and in the way of a new one. */
+  /** Stale grants of the agent that would take precedence over the new grant. */
   replaces: z.array(z.string()).readonly().exactOptional(),
 })
 export type GrantRequest = Readonly<z.output<typeof grantRequest>>
@@ -46,8 +46,8 @@ const grantAnswer = z.strictObject({
   until: z.iso.datetime({ offset: true }).optional(),
 })
 
-/** How a request was answered; `covered` where a grant for another request of that agent answers this one, too. */
-const choosing = z.union([
+/** The choice of a decision; `covered` if a grant for another request of the agent covers this one. */
+const decisionChoice = z.union([
   grantAnswer,
   z.object({
     choice: z.literal('covered'),
@@ -66,9 +66,9 @@ export const grantDeclaration = {
     grant: {
       schema: grantAnswer
         .optional()
-        .describe('How far access to files goes; the narrowest that was asked for where absent'),
-      onlyFor: 'access to files',
-      oneByOne: 'say how far access goes',
+        .describe('Access to grant; default: the narrowest that covers the request'),
+      onlyFor: 'access requests',
+      oneByOne: 'choose the access to grant',
     },
   },
 } as const satisfies KindDeclaration
@@ -76,4 +76,5 @@ export const grantDeclaration = {
 export const getGrantRequest = ({ content }: Approval): GrantRequest =>
   grantRequest.parse(content.extra)
 
-export const choosingOf = ({ more }: Decision) => choosing.optional().parse(more?.['grant'])
+export const getDecisionChoice = ({ more }: Decision) =>
+  decisionChoice.optional().parse(more?.['grant'])

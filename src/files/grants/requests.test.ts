@@ -61,7 +61,7 @@ test('GR3 less than was asked for is said as such', async () => {
   expect(await here.ask(docs, here.sales, asked)).toMatchObject({
     status: 'granted',
     permission: 'read',
-    message: `The user allowed reading ${docs}, not writing.`,
+    message: `Access granted to read ${docs}, not to write.`,
   })
   expect(here.grants.decide(here.sales, join(docs, 'report.txt'), 'write')).toEqual({
     code: 'read_only_grant',
@@ -103,7 +103,7 @@ test('GR3 a choice fits the decision, one request at a time', async () => {
     expect(await here.decide(one, more)).toMatchObject({ error: { code: 'invalid_input' } })
   const bulk = { approval_ids: [one, two], decision: 'approve', grant: { choice: 'folder' } }
   expect(await here.call('cowork_decide', bulk, anna)).toMatchObject({ fault: 'invalid_input' })
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
 })
 
 test('GR3 the tool of people knows every choice', async () => {
@@ -215,7 +215,7 @@ test('GR3 the workspace needs no grant, also by a link to it', async () => {
   expect(await here.ask('~/shortcut/notes.md', here.sales)).toMatchObject({
     status: 'granted',
     granted_path: join(workspace, 'notes.md'),
-    message: `It is in the workspace, as ${join(workspace, 'notes.md')}: use that path.`,
+    message: `The path is in the workspace. Use ${join(workspace, 'notes.md')}.`,
   })
   for (const path of ['notes.md', workspace]) {
     expect(await here.ask(path, here.sales)).toMatchObject({ status: 'granted' })
@@ -314,7 +314,7 @@ test('A3 an agent cannot decide on its own request, nor change a grant (GR8)', a
     ['browse_folder', { path: '~' }],
   ] as const)
     expect(await here.call(tool, args, here.sales)).toMatchObject({ fault: 'human_required' })
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
 })
 
 test('Y9 asking for access is never itself asked about', async () => {

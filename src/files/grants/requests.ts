@@ -25,201 +25,200 @@ export type AccessRequest = {
   readonly reason: string
 }
 
-/** What an agent is told: what a person decided, and of the disk only where a link leads that needs nobody's yes. */
+/** The reply to an agent. It contains no facts about the disk, except a path in the workspace. */
 export type AccessResult =
   | { readonly status: 'granted'; readonly grant: Grant }
-  /** It lies in the workspace; at this path, where it was named over a link. */
+  /** In the workspace; `path` is the real path if the request used a symbolic link. */
   | { readonly status: 'granted'; readonly grant?: never; readonly path?: string }
   | { readonly status: 'denied'; readonly reason?: string }
   | { readonly status: 'pending'; readonly approval: Approval }
 
 type Deps = Pick<
   GrantsDeps,
-  'db' | 'config' | 'guard' | 'where' | 'node' | 'approvals' | 'policyVersion' | 'now'
+  'db' | 'config' | 'guard' | 'pathContext' | 'node' | 'approvals' | 'policyVersion' | 'now'
 > & {
   readonly decideNow: (caller: Caller, abs: string, need: AccessKind) => Promise<GrantVerdict>
-  readonly opens: (grant: Grant) => Promise<boolean>
+  readonly isInPlace: (grant: Grant) => Promise<boolean>
   readonly refresh: () => Promise<void>
-  readonly of: (caller: Caller) => Promise<readonly Grant[]>
+  readonly listFor: (caller: Caller) => Promise<readonly Grant[]>
   readonly joined: JoinedSessions
 }
 
-/** So many of one agent wait at most: more would only bury the others. */
-const mostWaiting = 50
+/** Pending requests per agent: more would hide those of other agents. */
+const maxPending = 50
 
 export function createRequest(deps: Deps) {
-  const { db, config, guard, where, node, approvals, policyVersion, now } = deps
+  const { db, config, guard, pathContext, node, approvals, policyVersion, now } = deps
 
-  /** Asks a person, or says what became of the same question (GR3). */
-  async function request(asked: AccessRequest, call: Call): Promise<AccessResult> {
+  /** Opens an access request, or returns the decision on an earlier equal request (GR3). */
+  async function request(input: AccessRequest, call: Call): Promise<AccessResult> {
     const { caller } = call
-    const understood = parsePath(asked.path, where)
-    if (understood.area === 'workspace') return { status: 'granted' }
-    const { path } = understood
-    const need = asked.permission === 'read' ? 'read' : 'write'
-    checkOpen(path, need)
+    const parsed = parsePath(input.path, pathContext)
+    if (parsed.area === 'workspace') return { status: 'granted' }
+    const { path } = parsed
+    const need = input.permission === 'read' ? 'read' : 'write'
+    assertNotProtected(path, need)
     const real = await resolveRealPath(path)
-    const known = await answered(caller, path, need)
-    if (known && (real === path || !(await leadsOut(known, caller, real, need)))) return known
-    const digest = digestFor(caller, path, asked.permission)
+    const answer = await findAnswer(caller, path, need)
+    if (answer && (real === path || !(await leavesGrant(answer, caller, real, need)))) return answer
+    const digest = computeRequestDigest(caller, path, input.permission)
     const equal = { kind: 'grant', requester: caller.id, digest }
     const [latest] = await approvals().list({ ...equal, limit: 1 })
-    // Whoever asked before under its name was another (I4).
-    const mine = ({ requester, createdAt }: Approval) => isOwnRecord(caller, requester, createdAt)
-    const before = latest && mine(latest) && (await outcome(latest, caller, real, need))
+    // An earlier agent with the same id is another agent (I4).
+    const isOwn = ({ requester, createdAt }: Approval) => isOwnRecord(caller, requester, createdAt)
+    const before = latest && isOwn(latest) && (await getOutcome(latest, caller, real, need))
     if (before) return before
 
     const at = now()
-    const seen = withoutHomeFolder(
+    const target = withoutHomeFolder(
       await inspectPath(path, guard),
-      await resolveRealPath(where.home),
+      await resolveRealPath(pathContext.home),
     )
-    checkOpen(path, need, seen.real)
-    if (parsePath(seen.real, where).area === 'workspace')
-      return { status: 'granted', path: seen.real }
-    const really = seen.real === path ? undefined : await answered(caller, seen.real, need)
-    if (really) return really
-    const dead = await deadOnes(caller, [path, seen.real])
+    assertNotProtected(path, need, target.real)
+    if (parsePath(target.real, pathContext).area === 'workspace')
+      return { status: 'granted', path: target.real }
+    const realAnswer =
+      target.real === path ? undefined : await findAnswer(caller, target.real, need)
+    if (realAnswer) return realAnswer
+    const stale = await findStaleGrants(caller, [path, target.real])
     return db.transact(async (tx) => {
-      // Another call of the same agent may have asked in the meantime.
-      const other = (await approvals().pendingLike(tx, equal, mostWaiting)).find(mine)
-      if (other) return joinedBy(caller, other)
-      await checkRoom(tx, caller)
-      const approval = await open(tx, { ...asked, path }, { ...seen, at, dead }, digest, call)
+      // Another call of the same agent may have opened the request since.
+      const other = (await approvals().pendingLike(tx, equal, maxPending)).find(isOwn)
+      if (other) return joinRequest(caller, other)
+      await assertBelowPendingLimit(tx, caller)
+      const inspected = { ...target, at, stale }
+      const approval = await openRequest(tx, { ...input, path }, inspected, digest, call)
       return { status: 'pending', approval }
     })
   }
 
-  /** Where a link leads is not the agent's to know. */
-  function checkOpen(path: string, need: AccessKind, real = path): void {
+  /** The error names the requested path: the target of a symbolic link must not be disclosed to the agent. */
+  function assertNotProtected(path: string, need: AccessKind, real = path): void {
     if (guard.checkForbidden(real, need))
-      throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
+      throw fileError('forbidden_path', path, `Protected path: ${sanitizeText(path, 300)}.`)
   }
 
-  async function answered(
+  async function findAnswer(
     caller: Caller,
     path: string,
     need: AccessKind,
   ): Promise<AccessResult | undefined> {
     const verdict = await deps.decideNow(caller, path, need)
     const { grant } = verdict
-    if (grant) return (await deps.opens(grant)) ? { status: 'granted', grant } : undefined
-    return verdict.denied && { status: 'denied', ...(await reasonOf(verdict.denied)) }
+    if (grant) return (await deps.isInPlace(grant)) ? { status: 'granted', grant } : undefined
+    return verdict.denied && { status: 'denied', ...(await getDenialReason(verdict.denied)) }
   }
 
-  /**
-   * Links are followed inside a grant only (PV1): one that leads elsewhere is a matter for a person, as that place
-   * itself would be.
-   */
-  async function leadsOut(known: AccessResult, caller: Caller, real: string, need: AccessKind) {
-    if (known.status !== 'granted' || !known.grant) return false
-    return !covers(known.grant, real) || !(await deps.decideNow(caller, real, need)).grant
+  /** Symbolic links are followed only inside a grant (PV1); a link that leads outside needs an access request. */
+  async function leavesGrant(answer: AccessResult, caller: Caller, real: string, need: AccessKind) {
+    if (answer.status !== 'granted' || !answer.grant) return false
+    return !covers(answer.grant, real) || !(await deps.decideNow(caller, real, need)).grant
   }
 
-  async function reasonOf({ approval: id }: Grant) {
+  async function getDenialReason({ approval: id }: Grant) {
     const approval = id === null ? undefined : await approvals().get(id)
-    return approval ? reasonIn(approval) : {}
+    return approval ? toReason(approval) : {}
   }
 
-  /** What lies there now was never granted (PV9): a person has to see it. */
-  async function deadOnes(caller: Caller, paths: readonly string[]): Promise<string[]> {
-    const theirs = await deps.of(caller)
+  /** Lists grants whose file or folder was replaced (PV9): the new one needs a decision. */
+  async function findStaleGrants(caller: Caller, paths: readonly string[]): Promise<string[]> {
+    const theirs = await deps.listFor(caller)
     const over = theirs.filter((grant) => paths.some((path) => covers(grant, path)))
-    const open = await Promise.all(over.map(deps.opens))
+    const open = await Promise.all(over.map(deps.isInPlace))
     return over.filter((_, at) => !open[at]).map(({ id }) => id)
   }
 
-  function joinedBy({ session }: Caller, approval: Approval): AccessResult {
+  function joinRequest({ session }: Caller, approval: Approval): AccessResult {
     deps.joined.set(approval.id, session)
     return { status: 'pending', approval }
   }
 
-  const isWaiting = ({ status, expiresAt, deferred }: Approval) =>
+  const isPending = ({ status, expiresAt, deferred }: Approval) =>
     status === 'pending' && (deferred !== undefined || expiresAt === null || expiresAt > now())
 
-  /** What a person said to the same question; nothing where it is to be asked anew. */
-  async function outcome(
+  /** Returns the state of an earlier equal request, or undefined if a new request is needed. */
+  async function getOutcome(
     approval: Approval,
     caller: Caller,
     real: string,
     need: AccessKind,
   ): Promise<AccessResult | undefined> {
-    if (isWaiting(approval)) return joinedBy(caller, approval)
+    if (isPending(approval)) return joinRequest(caller, approval)
     if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
-    if (approval.status === 'rejected') return { status: 'denied', ...reasonIn(approval) }
+    if (approval.status === 'rejected') return { status: 'denied', ...toReason(approval) }
     if (approval.status !== 'approved') return undefined
-    // Perhaps less than was asked for, or decided in another daemon a moment ago.
+    // The decision may give less than requested, or another daemon may have just made it.
     await deps.refresh()
     const { grant_id: id = toGrantId(approval) } = (approval.answer ?? {}) as { grant_id?: string }
-    const made = (await deps.of(caller)).find((one) => one.id === id)
+    const made = (await deps.listFor(caller)).find((grant) => grant.id === id)
     if (!made) return undefined
     const { grant } = await deps.decideNow(
       caller,
       real,
       allows(made.permission, need) ? need : 'read',
     )
-    return grant && (await deps.opens(grant)) ? { status: 'granted', grant } : undefined
+    return grant && (await deps.isInPlace(grant)) ? { status: 'granted', grant } : undefined
   }
 
-  async function checkRoom(tx: Tx, { id: requester }: Caller): Promise<void> {
-    const waiting = await approvals().pendingLike(tx, { kind: 'grant', requester }, mostWaiting)
-    if (waiting.length >= mostWaiting)
+  async function assertBelowPendingLimit(tx: Tx, { id: requester }: Caller): Promise<void> {
+    const pending = await approvals().pendingLike(tx, { kind: 'grant', requester }, maxPending)
+    if (pending.length >= maxPending)
       throw new CoworkError(
         'too_many_requests',
-        `${mostWaiting} of your requests for access wait already.`,
-        { hint: 'Wait for a person to decide, or take some back with cowork_withdraw.' },
+        `Too many pending access requests: the limit is ${maxPending}.`,
+        { hint: 'Wait for a decision, or withdraw requests with cowork_withdraw.' },
       )
   }
 
-  function open(
+  function openRequest(
     tx: Tx,
     { path, permission, reason }: AccessRequest,
-    seen: InspectedPath & { readonly at: number; readonly dead: readonly string[] },
+    target: InspectedPath & { readonly at: number; readonly stale: readonly string[] },
     digest: string,
     { caller, id }: Call,
   ): Promise<Approval> {
-    const more: GrantRequest = {
+    const extra: GrantRequest = {
       path,
-      real: seen.real,
+      real: target.real,
       permission,
-      is_folder: seen.pin?.kind === 'folder',
-      missing: seen.pin === null,
-      folder: seen.folderPin?.path ?? null,
-      inside: seen.inside,
-      sensitive: seen.sensitive,
+      is_folder: target.pin?.kind === 'folder',
+      missing: target.pin === null,
+      folder: target.folderPin?.path ?? null,
+      inside: target.inside,
+      sensitive: target.sensitive,
       node,
-      pin: seen.pin,
-      folder_pin: seen.folderPin,
-      pinned_at: seen.at,
-      ...(seen.warning !== undefined && { warning: seen.warning }),
-      ...(seen.dead.length > 0 && { replaces: seen.dead }),
+      pin: target.pin,
+      folder_pin: target.folderPin,
+      pinned_at: target.at,
+      ...(target.warning !== undefined && { warning: target.warning }),
+      ...(target.stale.length > 0 && { replaces: target.stale }),
     }
     const verb = permission === 'read' ? 'read' : 'read and write'
-    const what = describeBroadPath(path, where.home) ?? 'files in'
+    const what = describeBroadPath(path, pathContext.home) ?? 'files in'
     return approvals().open(tx, caller, id, {
       kind: 'grant',
       domain: 'files',
       action: 'request_grant',
-      // As it was asked for: where it leads is shown to people only.
+      // The requested path: only people see the target of a symbolic link.
       target: path,
       summary: toSingleLine(`AI wants to ${verb} ${what}: ${sanitizeText(path)}`),
       mode: 'suggest',
-      risk: seen.warning === undefined ? 'normal' : 'high',
+      risk: target.warning === undefined ? 'normal' : 'high',
       digest,
-      group: groupFor(caller, permission),
+      group: computeGroup(caller, permission),
       policyVersion: policyVersion(),
       trustLevel: null,
       confidence: null,
       content: {
         change: { path, permission, reason },
         reasoning: reason,
-        why: whyAsked(
-          seen.dead.length > 0
-            ? 'You are asked because what was granted there is not there any more; something else may be.'
-            : 'You are asked because files outside the workspace are opened by a person only.',
+        why: buildApprovalReason(
+          target.stale.length > 0
+            ? 'Approval required: the granted file or folder was replaced.'
+            : 'Approval required: the path is outside the workspace.',
           config,
         ),
-        extra: more,
+        extra,
       },
       details: { permission },
     })
@@ -228,8 +227,8 @@ export function createRequest(deps: Deps) {
   return request
 }
 
-/** No policy and no trust have a say about access to files. */
-export const whyAsked = (text: string, { authority }: Pick<Config, 'authority'>) => ({
+/** Policies and trust do not apply to file access. */
+export const buildApprovalReason = (text: string, { authority }: Pick<Config, 'authority'>) => ({
   text,
   rules: [],
   policy_id: null,
@@ -240,44 +239,47 @@ export const whyAsked = (text: string, { authority }: Pick<Config, 'authority'>)
   high_risk_fields: [],
 })
 
-const reasonIn = ({ reason }: Approval) => (reason ? { reason } : {})
+const toReason = ({ reason }: Approval) => (reason ? { reason } : {})
 
-/** Those to read and those to write are not shown as one line. */
-const groupFor = ({ id: agent }: Caller, permission: AccessRequest['permission']) =>
+/** Groups read and read-write requests separately. */
+const computeGroup = ({ id: agent }: Caller, permission: AccessRequest['permission']) =>
   computeDigest({ agent, action: 'request_grant', target: '', content: { permission } }).slice(
     0,
     16,
   )
 
-/** The same question, whatever reason is given for it. */
-const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>
-  computeDigest({ agent, action: 'request_grant', target: path, content: { path, permission } })
+/** Identifies equal requests; the reason does not count. */
+const computeRequestDigest = (
+  { id: agent }: Caller,
+  path: string,
+  permission: AccessRequest['permission'],
+) => computeDigest({ agent, action: 'request_grant', target: path, content: { path, permission } })
 
-const wholes = new Map([
-  ['~', 'your whole home'],
-  ['/', 'the whole disk'],
+const broadPaths = new Map([
+  ['~', 'your home folder'],
+  ['/', 'the entire disk'],
 ])
 
 const describeBroadPath = (path: string, home: string): string | undefined =>
-  wholes.get(path === home ? '~' : path)
+  broadPaths.get(path === home ? '~' : path)
 
 type InspectedPath = PathInspection & { readonly warning?: string }
 
 /**
- * The home is opened by whoever asks for it, and not as the folder around something: a name that is mistyped would
- * offer all of it.
+ * Adds a warning to a request for a broad path. Removes a broad folder from the choices if the request names something
+ * inside it: otherwise a mistyped file name in the home folder would offer the whole home folder.
  */
-function withoutHomeFolder(seen: PathInspection, home: string): InspectedPath {
-  const { pin, real, folderPin } = seen
-  const isWide = (folder: string) => isWithin(home, folder)
-  const warning = isWide(real) && {
-    warning: `${wideText(real, home)}: what agents read there they know, whatever is closed later.`,
+function withoutHomeFolder(target: PathInspection, home: string): InspectedPath {
+  const { pin, real, folderPin } = target
+  const containsHome = (folder: string) => isWithin(home, folder)
+  const warning = containsHome(real) && {
+    warning: `${describeBroadFolder(real, home)}. Revoking the grant later does not undo what agents have read.`,
   }
-  const isAround = pin?.kind !== 'folder' && folderPin !== null && isWide(folderPin.path)
-  return { ...seen, ...(isAround && { folderPin: null }), ...warning }
+  const isAround = pin?.kind !== 'folder' && folderPin !== null && containsHome(folderPin.path)
+  return { ...target, ...(isAround && { folderPin: null }), ...warning }
 }
 
-function wideText(real: string, home: string): string {
-  if (real === home) return 'This is your whole home'
-  return real === '/' ? 'This is the whole disk, your home with it' : 'This holds your whole home'
+function describeBroadFolder(real: string, home: string): string {
+  if (real === home) return 'This is your home folder'
+  return real === '/' ? 'This is the entire disk' : 'This contains your home folder'
 }

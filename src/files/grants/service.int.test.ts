@@ -19,7 +19,7 @@ test('GR1 what a person decides at another daemon is in force here, and only on 
   expect(await here.ask(docs, here.sales)).toMatchObject({ status: 'granted' })
   expect(here.grants.decide(here.sales, docs, 'read').grant).toBeDefined()
   await there.grants.refresh()
-  expect(there.grants.live()).toEqual([])
+  expect(there.grants.listActive()).toEqual([])
   expect(await there.listed(anna)).toMatchObject([{ path: docs, node: 'here' }])
 })
 

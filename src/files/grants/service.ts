@@ -33,10 +33,10 @@ export type GrantsDeps = {
   readonly db: Db
   readonly config: Pick<Config, 'grants' | 'approvals' | 'authority'>
   readonly guard: Guard
-  readonly where: PathContext
-  /** The machine whose disk it is about; see `nodeName`. */
+  readonly pathContext: PathContext
+  /** The id of the machine whose disk is granted. */
   readonly node: string
-  /** Made after us, since it must know our kinds. */
+  /** A function, because approvals are created after the grants: they need `kinds`. */
   readonly approvals: () => Approvals
   readonly policyVersion: () => string
   readonly agents: Pick<Identity, 'isRevoked' | 'onRevoked'>
@@ -47,172 +47,180 @@ export type GrantsDeps = {
 
 export type Grants = ReturnType<typeof createGrants>
 
-const longestPause = 60_000
+const maxIntervalMs = 60_000
 
-/** What people let agents do with their files: asked for, made, used, ended (GR1–GR10). */
+/** Manages grants: requests, creation, use and end (GR1–GR10). */
 export function createGrants(deps: GrantsDeps) {
   const { db, config, node, sessions, now, log } = deps
   const store = createGrantStore(db.dialect)
-  const book = createGrantCache({ db, store, node, now, log })
-  const seedCopy = createGrantsDbMirror({ ...deps, store })
-  const { make, end, endOf, latest, follow, revoke } = createGrantWriter({
-    ...book,
+  const cache = createGrantCache({ db, store, node, now, log })
+  const dbMirror = createGrantsDbMirror({ ...deps, store })
+  const { make, end, endForAgent, latestInode, repin, revoke } = createGrantWriter({
+    ...cache,
     store,
     node,
     now,
   })
   const unused = createUnusedGrantReview({ ...deps, end })
   const joined: JoinedSessions = new Map()
-  let leftOut: readonly SkippedGrant[] = []
+  let skipped: readonly SkippedGrant[] = []
 
-  const underWay = createPendingReplacements(book)
-  const replaced = createReplacedTargetCheck({ ...deps, latest, underWay })
-  const deciding = createAccessDecision({ book, underWay, node, now })
-  const { decideNow, opens } = deciding
+  const pendingReplacements = createPendingReplacements(cache)
+  const replacedTarget = createReplacedTargetCheck({ ...deps, latestInode, pendingReplacements })
+  const accessDecision = createAccessDecision({ cache, pendingReplacements, node, now })
+  const { decideNow, isInPlace } = accessDecision
 
-  /** Those that this caller can use now, with what was decided in this very moment. */
-  async function of(caller: Caller): Promise<readonly Grant[]> {
-    await book.current()
+  /** Lists the grants that this caller can use now, after pending changes. */
+  async function listFor(caller: Caller): Promise<readonly Grant[]> {
+    await cache.waitUntilCurrent()
     const holder = toHolder(caller)
-    return book
-      .live()
+    return cache
+      .listActive()
       .filter((grant) => grant.permission !== 'deny' && appliesTo(grant, { holder, now: now() }))
       .toSorted(byPath)
-      .map(book.counted)
+      .map(cache.withPendingUses)
   }
 
-  /** With the rows of whoever replaced it before it was looked at ahead of those that are asked for next. */
-  async function pinFor(given: string, permission: Permission): Promise<TimedPin> {
+  /** Pins a path. Waits for calls that replaced the file before, so that their rows are queued first. */
+  async function resolveTarget(given: string, permission: Permission): Promise<TimedPin> {
     const pinnedAt = now()
     const pin = await resolveGrantTarget(given, permission, deps)
-    await underWay.inLine(pin.path)
+    await pendingReplacements.waitUntilQueued(pin.path)
     return { ...pin, pinnedAt }
   }
 
-  /** Ends those of this node that are over, for whichever reason applies. */
-  async function endThose(reasonFor: (grant: Grant) => EndReason | undefined): Promise<void> {
-    const over = (await store.live(db, node)).filter((grant) => reasonFor(grant) !== undefined)
-    if (over.length === 0) return
+  /** Ends the grants of this node for which `reasonFor` returns a reason. */
+  async function endWhere(reasonFor: (grant: Grant) => EndReason | undefined): Promise<void> {
+    const ended = (await store.listUnrevoked(db, node)).filter(
+      (grant) => reasonFor(grant) !== undefined,
+    )
+    if (ended.length === 0) return
     await db.transact(async (tx) => {
-      for (const grant of over) await end(tx, grant, reasonFor(grant) ?? 'expired', systemActor)
+      for (const grant of ended) await end(tx, grant, reasonFor(grant) ?? 'expired', systemActor)
     })
-    await book.current()
+    await cache.waitUntilCurrent()
   }
 
-  /** Ends what is over by time or whose session is gone, and asks about what nobody uses. */
-  async function tidy(): Promise<void> {
-    await endThose((grant) => {
+  /** Ends expired grants and those of ended sessions, and opens reviews of unused grants. */
+  async function cleanUp(): Promise<void> {
+    await endWhere((grant) => {
       if (!isActive(grant, now())) return 'expired'
       const { session } = grant
       return session !== null && !sessions.has(session) ? 'session_ended' : undefined
     })
-    await unused.ask(book.live().map(book.counted))
+    await unused.openReviews(cache.listActive().map(cache.withPendingUses))
   }
 
-  /** At the next end of a grant, and each minute for sessions that just fell silent. */
-  const tidying = startPeriodicTask({
-    intervalMs: longestPause,
+  /** Runs when the next grant expires, and every minute for sessions that ended without notice. */
+  const cleanupTask = startPeriodicTask({
+    intervalMs: maxIntervalMs,
     async run() {
-      await tidy()
-      return untilNextEnd(book.live())
+      await cleanUp()
+      return untilNextEnd(cache.listActive())
     },
-    failure: 'grants were not tidied',
+    failure: 'grant cleanup failed',
     log,
     runsAtStart: false,
   })
 
   function untilNextEnd(grants: readonly Grant[]): number {
     const soonest = Math.min(...grants.map(({ expiresAt }) => expiresAt ?? Infinity))
-    return Math.min(longestPause, Math.max(0, soonest - now()))
+    return Math.min(maxIntervalMs, Math.max(0, soonest - now()))
   }
 
-  async function endOfSession(session: string): Promise<void> {
-    await book.current()
-    if (book.live().some((grant) => grant.session === session))
-      await endThose((grant) => (grant.session === session ? 'session_ended' : undefined))
+  async function endSessionGrants(session: string): Promise<void> {
+    await cache.waitUntilCurrent()
+    if (cache.listActive().some((grant) => grant.session === session))
+      await endWhere((grant) => (grant.session === session ? 'session_ended' : undefined))
   }
 
   const unfollow = sessions.onEnd((session) => {
-    endOfSession(session).catch((error: unknown) =>
-      log.error('the grants of a session were not ended', { error: errorMessage(error) }),
+    endSessionGrants(session).catch((error: unknown) =>
+      log.error('session grants not ended', { error: errorMessage(error) }),
     )
   })
   const unfollowAgents = deps.agents.onRevoked(async (tx, agent, call) => {
-    await endOf(tx, agent, call)
+    await endForAgent(tx, agent, call)
     await deps.approvals().withdrawAll(tx, { kind: 'grant', requester: agent }, call)
   })
-  const unplan = book.onChange(({ live }) => tidying.runWithin(untilNextEnd(live)))
-  const uncopy = book.onChange(({ live }) => seedCopy.write(live))
+  const stopScheduling = cache.onChange(({ active }) => cleanupTask.runWithin(untilNextEnd(active)))
+  const stopMirroring = cache.onChange(({ active }) => dbMirror.exportGrants(active))
 
   return {
-    /** To be registered with governance. */
+    /** Must be registered with governance. */
     kinds: [
       grantApprovalKind({
         ...deps,
         ttlMs: config.approvals.ttl,
         make,
         end,
-        replaced,
+        replacedTarget,
         store,
         joined,
       }),
       unused.kind,
     ],
-    /** Reads the store, config and the seed's database. Once, before the first call. */
+    /** Reads the store, the configuration and `grants.db`. Must run once, before the first call. */
     async start(): Promise<void> {
-      await endThose(({ scope }) => (scope === 'session' ? 'restart' : undefined))
-      leftOut = await syncConfigGrants({ ...deps, store, make, end })
-      await seedCopy.read(make)
-      await book.refresh()
-      await tidy()
-      await seedCopy.write(book.live())
+      await endWhere(({ scope }) => (scope === 'session' ? 'restart' : undefined))
+      skipped = await syncConfigGrants({ ...deps, store, make, end })
+      await dbMirror.importGrants(make)
+      await cache.refresh()
+      await cleanUp()
+      await dbMirror.exportGrants(cache.listActive())
     },
-    leftOut: () => leftOut,
-    look: replaced.look,
-    /** Those of this node that count now, denials included; in memory. */
-    live: book.live,
-    /** Everywhere, as stored, with the uses that are not written yet: for people. */
+    listSkipped: () => skipped,
+    inspectReplaced: replacedTarget.inspect,
+    /** Lists the active grants of this node from memory, denials included. */
+    listActive: cache.listActive,
+    /** Lists the active grants of all nodes from the store, for people. */
     async list(): Promise<readonly Grant[]> {
-      const all = await store.live(db)
+      const all = await store.listUnrevoked(db)
       return all
         .filter((grant) => isActive(grant, now()))
         .toSorted(byPath)
-        .map(book.counted)
+        .map(cache.withPendingUses)
     },
-    of,
-    /** All that ever kept this caller from reading something here, over or not. */
-    closing: (caller: Caller) => store.closing(db, node, caller.id),
-    ...deciding,
-    isInPlace: opens,
-    used: book.used,
-    /** In force once it is committed and read again: by itself, or at the latest by `refresh`. */
+    listFor,
+    /** Lists all grants that ever blocked this caller from reading something on this node. */
+    listBlocking: (caller: Caller) => store.listBlocking(db, node, caller.id),
+    ...accessDecision,
+    recordUse: cache.recordUse,
+    /** The grant is active after the commit and the next read; `refresh` waits for both. */
     make,
     revoke,
-    follow,
-    replacing: underWay.replacing,
-    grantable: pinFor,
-    lend: createTemporaryGrants({
+    repin,
+    trackReplacement: pendingReplacements.track,
+    resolveTarget,
+    withTemporaryGrant: createTemporaryGrants({
       ...deps,
       make,
       end,
       decideNow,
-      opens,
-      grantable: pinFor,
-      refresh: book.refresh,
+      isInPlace,
+      resolveTarget,
+      refresh: cache.refresh,
     }),
-    refresh: book.refresh,
-    /** Called after a change is committed: new roots for the worker, calls to end. */
-    onChange: book.onChange,
-    tidy,
-    request: createRequest({ ...deps, decideNow, opens, refresh: book.refresh, of, joined }),
+    refresh: cache.refresh,
+    /** Calls the listener after each committed change. */
+    onChange: cache.onChange,
+    cleanUp,
+    request: createRequest({
+      ...deps,
+      decideNow,
+      isInPlace,
+      refresh: cache.refresh,
+      listFor,
+      joined,
+    }),
     async close(): Promise<void> {
       unfollow()
       unfollowAgents()
-      unplan()
-      uncopy()
-      await tidying.close()
-      await book.close()
-      seedCopy.close()
+      stopScheduling()
+      stopMirroring()
+      await cleanupTask.close()
+      await cache.close()
+      dbMirror.close()
     },
   }
 }

@@ -12,7 +12,7 @@ import { pinPath } from './pin.ts'
 function using(here: Daemon, id: string, file: string, need: 'read' | 'write') {
   const has = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
-  const ended = here.grants.lend({ id, caller: anna }, file, need, async (path) => {
+  const ended = here.grants.withTemporaryGrant({ id, caller: anna }, file, need, async (path) => {
     has.resolve()
     await done.promise
     return here.grants.decide(anna, path, need).grant?.id
@@ -28,14 +28,14 @@ test('TR3 what is lent to several calls is open until the last of them is done',
   await one.has
   const two = using(here, 'call_2', file, 'read')
   await two.has
-  const [loan] = here.grants.live()
+  const [loan] = here.grants.listActive()
   expect(await one.finish()).toBe(loan?.id)
-  expect(here.grants.live()).toEqual([loan])
+  expect(here.grants.listActive()).toEqual([loan])
   const three = using(here, 'call_3', file, 'read')
   await three.has
   expect(await two.finish()).toBe(loan?.id)
   expect(await three.finish()).toBe(loan?.id)
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
   expect(await here.entries(['grant.made'])).toHaveLength(1)
   expect(await here.entries(['grant.revoked'])).toMatchObject([
     { ids: { grant: loan?.id, call: 'call_3' }, data: { reason: 'done' } },
@@ -49,15 +49,15 @@ test('TR3 who needs more of a file than is lent comes after that, and takes it f
   const reading = using(here, 'call_1', file, 'read')
   await reading.has
   const writing = using(here, 'call_2', file, 'write')
-  const [loan] = here.grants.live()
+  const [loan] = here.grants.listActive()
   expect(await reading.finish()).toBe(loan?.id)
   await writing.has
   const reader = using(here, 'call_3', file, 'read')
   await reader.has
-  const [other] = here.grants.live()
+  const [other] = here.grants.listActive()
   expect(await writing.finish()).toBe(other?.id)
   expect(await reader.finish()).toBe(other?.id)
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
 })
 
 test('TR3 calls that come while it ends, or all at once, have it open', async () => {
@@ -71,7 +71,7 @@ test('TR3 calls that come while it ends, or all at once, have it open', async ()
     return call.finish()
   })
   for (const id of await Promise.all(calls)) expect(id).toMatch(/^grant_/)
-  expect(here.grants.live()).toEqual([])
+  expect(here.grants.listActive()).toEqual([])
 })
 
 test('TR3 GR6 what is denied to all is lent to nobody, and to the next once it is not', async () => {

@@ -14,119 +14,119 @@ import { pinPath } from './pin.ts'
 import type { TimedPin } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
-type LendingCall = Pick<Call, 'id' | 'caller'>
+type TemporaryGrantCall = Pick<Call, 'id' | 'caller'>
 
-type Loan = {
+type TemporaryGrant = {
   readonly pin: TimedPin
   readonly permission: 'read' | 'read-write'
   readonly expiresAt: number
-  /** Calls that have it. The last of them ends it. */
+  /** Count of calls that use the grant. The last one ends it. */
   users: number
   readonly made: Promise<Grant>
   readonly ended: PromiseWithResolvers<void>
 }
 
-type Deps = Pick<GrantsDeps, 'db' | 'where' | 'now'> &
+type Deps = Pick<GrantsDeps, 'db' | 'pathContext' | 'now'> &
   Pick<GrantWriter, 'make' | 'end'> & {
     readonly decideNow: (caller: Caller, abs: string, need: AccessKind) => Promise<GrantVerdict>
-    readonly opens: (grant: Grant) => Promise<boolean>
-    readonly grantable: (given: string, permission: Permission) => Promise<TimedPin>
+    readonly isInPlace: (grant: Grant) => Promise<boolean>
+    readonly resolveTarget: (given: string, permission: Permission) => Promise<TimedPin>
     readonly refresh: () => Promise<void>
   }
 
-/** Longer than any two calls: where its end is lost, time ends it. */
-const longest = 120_000
-/** What is left of it for whoever comes to share it. */
-const longEnough = 60_000
+/** Longer than any two calls. If the end of a grant is lost, the grant expires. */
+const maxLifetimeMs = 120_000
+/** The remaining lifetime that another call needs to share a grant. */
+const minRemainingMs = 60_000
 
 export const isOwner = ({ kind, role }: Caller): boolean => kind === 'human' && role === 'owner'
 
 /**
- * The owner takes back what agents did, whatever is granted by now (TR3). The worker still reaches only what is
- * granted: where nothing opens the file, it is for that person, and ends with the last call that uses it.
+ * Gives the owner access to a file for one call, so that the owner can undo agent changes without a grant (TR3). The
+ * worker reaches only granted files, so a temporary grant is made. It ends with the last call that uses it.
  */
-export function createTemporaryGrants({ db, where, now, ...deps }: Deps) {
-  /** By path. One that nobody uses any more stays here until it has ended. */
-  const loans = new Map<string, Loan>()
+export function createTemporaryGrants({ db, pathContext, now, ...deps }: Deps) {
+  /** By path. An unused grant stays here until it has ended. */
+  const temporaryGrants = new Map<string, TemporaryGrant>()
 
-  /** What is lent to another call is not open to this one: it ends with that. */
-  async function isOpen(caller: Caller, given: string, need: AccessKind): Promise<boolean> {
-    const { area, path } = parsePath(given, where)
+  /** A temporary grant of another call does not count: it ends with that call. */
+  async function hasAccess(caller: Caller, given: string, need: AccessKind): Promise<boolean> {
+    const { area, path } = parsePath(given, pathContext)
     if (area === 'workspace') return true
     const { grant } = await deps.decideNow(caller, path, need)
-    return grant !== undefined && grant.agent !== noAgentId && (await deps.opens(grant))
+    return grant !== undefined && grant.agent !== noAgentId && (await deps.isInPlace(grant))
   }
 
-  /** `act` is given the path by which it finds the file. */
-  async function lend<T>(
-    call: LendingCall,
+  /** Runs `act` with the path at which the worker finds the file. */
+  async function withTemporaryGrant<T>(
+    call: TemporaryGrantCall,
     given: string,
     need: 'read' | 'write',
     act: (path: string) => Promise<T>,
   ): Promise<T> {
     const { caller } = call
-    if (!isOwner(caller) || (await isOpen(caller, given, need))) return act(given)
+    if (!isOwner(caller) || (await hasAccess(caller, given, need))) return act(given)
     const permission = need === 'read' ? 'read' : 'read-write'
-    const pin = await lendable(given, permission)
+    const pin = await resolveFile(given, permission)
     if (pin.kind !== 'file') return act(given)
-    const loan = await borrow(pin, permission, call)
+    const temporary = await acquire(pin, permission, call)
     try {
-      await loan.made
+      await temporary.made
       await deps.refresh()
       return await act(pin.path)
     } finally {
-      loan.users--
-      if (loan.users === 0) await giveBack(loan, call)
+      temporary.users--
+      if (temporary.users === 0) await release(temporary, call)
     }
   }
 
-  /** Shared with whoever has the file for as much now; otherwise after that has ended. */
-  async function borrow(
+  /** Shares an existing temporary grant if it suffices; otherwise waits for its end and makes a new one. */
+  async function acquire(
     pin: TimedPin,
-    permission: Loan['permission'],
-    call: LendingCall,
-  ): Promise<Loan> {
+    permission: TemporaryGrant['permission'],
+    call: TemporaryGrantCall,
+  ): Promise<TemporaryGrant> {
     for (;;) {
-      const before = loans.get(pin.path)
+      const before = temporaryGrants.get(pin.path)
       if (!before) break
-      if (isShared(before, pin, permission)) {
+      if (canShare(before, pin, permission)) {
         before.users++
         return before
       }
       await before.ended.promise
     }
-    const expiresAt = now() + longest
+    const expiresAt = now() + maxLifetimeMs
     const ended = Promise.withResolvers<void>()
     const made = make(pin, permission, expiresAt, call)
-    const loan: Loan = { pin, permission, expiresAt, users: 1, made, ended }
-    loans.set(pin.path, loan)
-    return loan
+    const temporary: TemporaryGrant = { pin, permission, expiresAt, users: 1, made, ended }
+    temporaryGrants.set(pin.path, temporary)
+    return temporary
   }
 
-  const isShared = (
-    { pin, users, expiresAt, ...loan }: Loan,
+  const canShare = (
+    { pin, users, expiresAt, ...temporary }: TemporaryGrant,
     wanted: TimedPin,
     permission: string,
   ) =>
     users > 0 &&
-    (loan.permission === permission || loan.permission === 'read-write') &&
+    (temporary.permission === permission || temporary.permission === 'read-write') &&
     isSameInode(pin, wanted) &&
-    expiresAt - now() >= longEnough
+    expiresAt - now() >= minRemainingMs
 
   const make = (
     pin: TimedPin,
-    permission: Loan['permission'],
+    permission: TemporaryGrant['permission'],
     expiresAt: number,
-    { id, caller }: LendingCall,
+    { id, caller }: TemporaryGrantCall,
   ): Promise<Grant> =>
     db.transact((tx) =>
       deps.make(tx, {
         ...pin,
         agent: noAgentId,
         permission,
-        // A restart ends it as well.
+        // A restart ends the grant.
         scope: 'session',
-        // It is one file, and a second name of it is no reason to keep it from its owner.
+        // The owner may read a file with other hard links.
         hardLinks: true,
         expiresAt,
         grantedBy: 'user_implicit',
@@ -135,35 +135,35 @@ export function createTemporaryGrants({ db, where, now, ...deps }: Deps) {
       }),
     )
 
-  async function giveBack({ pin, made, ended }: Loan, { id, caller }: LendingCall) {
+  async function release({ pin, made, ended }: TemporaryGrant, { id, caller }: TemporaryGrantCall) {
     try {
       const grant = await made.catch(() => undefined)
       if (!grant) return
       await db.transact((tx) => deps.end(tx, grant, 'done', toActor(caller), id))
       await deps.refresh()
     } finally {
-      loans.delete(pin.path)
+      temporaryGrants.delete(pin.path)
       ended.resolve()
     }
   }
 
-  async function lendable(given: string, permission: 'read' | 'read-write') {
+  async function resolveFile(given: string, permission: 'read' | 'read-write') {
     try {
-      return await deps.grantable(given, permission)
+      return await deps.resolveTarget(given, permission)
     } catch (error) {
       if (!hasCode(error, 'not_found')) throw error
-      const { path } = parsePath(given, where)
+      const { path } = parsePath(given, pathContext)
       const folder = await pinPath(dirname(path))
       throw fileError(
         'no_grant',
         path,
-        `${sanitizeText(path, 300)} is not there any more, and no grant opens its folder.`,
+        `${sanitizeText(path, 300)} no longer exists, and no grant covers its folder.`,
         folder
-          ? `Open its folder for a while, then try again: \`cowork grants add ${folder.path} --permission ${permission} --until 10m\`.`
-          : 'Its folder is gone as well: make it first.',
+          ? `Grant the folder, then retry: \`cowork grants add ${folder.path} --permission ${permission} --until 10m\`.`
+          : 'Create its folder first.',
       )
     }
   }
 
-  return lend
+  return withTemporaryGrant
 }

@@ -24,7 +24,7 @@ export type GrantToolDeps = {
   readonly agents: Pick<Identity, 'isRevoked' | 'listAgents' | 'mode'>
   readonly approvals: () => Pick<Approvals, 'reviewUrl'>
   readonly guard: Guard
-  readonly where: PathContext
+  readonly pathContext: PathContext
   readonly defaultScope: 'session' | 'permanent'
   readonly db: Db
   readonly now: Clock
@@ -32,7 +32,7 @@ export type GrantToolDeps = {
 
 const path = z.string().min(1).max(4096)
 
-/** What agents ask for and see of their grants, and what people do with them (GR2–GR4). */
+/** The grant tools for agents and people (GR2–GR4). */
 export const grantTools = (deps: GrantToolDeps): Tool[] => [
   checkGrant(deps),
   requestGrant(deps),
@@ -40,7 +40,7 @@ export const grantTools = (deps: GrantToolDeps): Tool[] => [
   ...peopleGrantTools(deps),
 ]
 
-function checkGrant({ grants, guard, where }: GrantToolDeps) {
+function checkGrant({ grants, guard, pathContext }: GrantToolDeps) {
   return defineTool({
     ...reads,
     name: 'check_grant',
@@ -48,24 +48,27 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     description: 'Check whether you may use a path outside the workspace, and how.',
     input: z.strictObject({ path }),
     output: fileResults.check_grant,
-    describeTarget: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
+    describeTarget: ({ path: given }) => ({
+      domain: 'files',
+      target: describePath(given, pathContext),
+    }),
     async read({ path: given }, { caller }) {
-      const understood = parsePath(given, where)
-      if (understood.area === 'workspace')
+      const parsed = parsePath(given, pathContext)
+      if (parsed.area === 'workspace')
         return {
           has_access: true,
           permission: 'read-write',
           grant_id: null,
-          granted_path: where.workspace,
+          granted_path: pathContext.workspace,
         }
-      const { path: abs } = understood
+      const { path: absolute } = parsed
       for (const need of ['read', 'create'] as const) {
-        if (guard.checkForbidden(abs, need)) continue
-        const { grant } = await grants.decideNow(caller, abs, need)
+        if (guard.checkForbidden(absolute, need)) continue
+        const { grant } = await grants.decideNow(caller, absolute, need)
         if (grant && (await grants.isInPlace(grant)))
           return {
             has_access: true,
-            permission: await permissionAt(grant, abs, caller),
+            permission: await getEffectivePermission(grant, absolute, caller),
             grant_id: grant.id,
             granted_path: grant.path,
           }
@@ -74,21 +77,21 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     },
   })
 
-  /** A grant that opens nothing any more may still keep a wider one from writing there (GR6). */
-  async function permissionAt({ permission }: Grant, abs: string, caller: Caller) {
+  /** A stale grant may still block writing under a wider grant (GR6). */
+  async function getEffectivePermission({ permission }: Grant, absolute: string, caller: Caller) {
     if (permission !== 'read-write') return permission
-    return (await grants.decideNow(caller, abs, 'write')).grant ? permission : 'read'
+    return (await grants.decideNow(caller, absolute, 'write')).grant ? permission : 'read'
   }
 }
 
-const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
+const requestGrant = ({ grants, approvals, pathContext }: GrantToolDeps) =>
   defineTool({
     ...writes,
     name: 'request_grant',
     title: 'Ask for access',
     core: true,
     description:
-      'Ask the user for access to a file or folder outside the workspace, when a call answers "No access". Call it again for the outcome.',
+      'Ask the user for access to a path outside the workspace after a "No access" error. Call it again for the decision.',
     isRequestOnly: true,
     additive: true,
     by: 'agent',
@@ -99,16 +102,19 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
       reason: z.string().trim().min(1).max(2000).describe('Shown to the user'),
     }),
     output: fileResults.request_grant,
-    describeTarget: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
-    async run(asked: AccessRequest, call) {
-      const answer = await grants.request(asked, call)
-      return { output: requestAnswer(answer, asked, approvals().reviewUrl) }
+    describeTarget: ({ path: given }) => ({
+      domain: 'files',
+      target: describePath(given, pathContext),
+    }),
+    async run(input: AccessRequest, call) {
+      const answer = await grants.request(input, call)
+      return { output: toRequestResult(answer, input, approvals().reviewUrl) }
     },
   })
 
-function requestAnswer(
+function toRequestResult(
   answer: AccessResult,
-  asked: AccessRequest,
+  input: AccessRequest,
   reviewUrl: (id: string) => string,
 ) {
   if (answer.status === 'denied')
@@ -116,7 +122,7 @@ function requestAnswer(
       status: 'denied' as const,
       ...(answer.reason !== undefined && { feedback: answer.reason }),
       message: ['User denied access request', answer.reason].filter(Boolean).join(': '),
-      next: 'Do not ask for it again. Work without it, or hand over with cowork_handoff.',
+      next: 'Do not ask again. Continue without access, or call cowork_handoff.',
     }
   if (answer.status === 'pending') {
     const { id } = answer.approval
@@ -125,36 +131,36 @@ function requestAnswer(
       request_id: id,
       review_url: reviewUrl(id),
       message: 'Waiting for user approval',
-      next: `Not a failure: do not work around it. Call cowork_check_approval ${toSafeJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
+      next: `Not an error: do not work around it. Call cowork_check_approval ${toSafeJson({ request_id: id, wait_seconds: 25 })}, or tell the user and continue with other work.`,
     }
   }
-  return grantedAnswer(answer, asked)
+  return toGrantedResult(answer, input)
 }
 
-/** As the ledger names files; what is no path is named as it was given. */
-function namedPath(given: string, where: PathContext): string {
+/** Returns the path as the ledger names it, or the input if it is not a valid path. */
+function describePath(given: string, pathContext: PathContext): string {
   try {
-    return toAbsolutePath(given, where)
+    return toAbsolutePath(given, pathContext)
   } catch (error) {
     if (error instanceof CoworkError) return sanitizeText(given, 500)
     throw error
   }
 }
 
-function grantedAnswer(
+function toGrantedResult(
   answer: Extract<AccessResult, { status: 'granted' }>,
   { permission }: AccessRequest,
 ) {
   if (!answer.grant) {
-    const { path: really } = answer
+    const { path: real } = answer
     return {
       status: 'granted' as const,
       permission: 'read-write',
-      ...(really !== undefined && { granted_path: really }),
+      ...(real !== undefined && { granted_path: real }),
       message:
-        really === undefined
-          ? 'The workspace is always open: no grant is needed.'
-          : `It is in the workspace, as ${really}: use that path.`,
+        real === undefined
+          ? 'The workspace needs no grant.'
+          : `The path is in the workspace. Use ${real}.`,
     }
   }
   const { grant } = answer
@@ -165,7 +171,7 @@ function grantedAnswer(
     permission: grant.permission,
     granted_path: grant.path,
     message: isLess
-      ? `The user allowed reading ${grant.path}, not writing.`
+      ? `Access granted to read ${grant.path}, not to write.`
       : `Access granted to ${grant.path}. Use that path.`,
   }
 }
@@ -175,24 +181,26 @@ const listGrants = ({ grants }: GrantToolDeps) =>
     ...reads,
     name: 'list_grants',
     title: 'List grants',
-    description: 'List what you may use outside the workspace.',
+    description: 'List your grants outside the workspace.',
     input: z.strictObject({}),
     output: fileResults.list_grants,
     textOnly: true,
     text: ({ grants: list }) =>
       list.length === 0
-        ? 'Nothing outside the workspace is granted. Ask with request_grant {"path": "…", "permission": "read", "reason": "…"}.'
+        ? 'No grants. Request access with request_grant {"path": "…", "permission": "read", "reason": "…"}.'
         : list.map(formatGrant).join('\n'),
     async read(_, { caller }) {
-      const listed = await (caller.kind === 'agent' ? grants.of(caller) : grants.list())
-      const shown = listed.map(async (grant) => toGrantResult(grant, await grants.isInPlace(grant)))
-      return { grants: await Promise.all(shown) }
+      const listed = await (caller.kind === 'agent' ? grants.listFor(caller) : grants.list())
+      const results = listed.map(async (grant) =>
+        toGrantResult(grant, await grants.isInPlace(grant)),
+      )
+      return { grants: await Promise.all(results) }
     },
   })
 
 function formatGrant(grant: GrantResult): string {
   const { permission, path: granted, id, scope, expires_at: end, replaced } = grant
   const until = end === null ? '' : `, until ${end}`
-  const gone = replaced ? ': not there any more, ask anew' : ''
-  return `${permission} ${sanitizeText(granted)} (${id}, ${scope}${until})${gone}`
+  const note = replaced ? ': replaced, request access again' : ''
+  return `${permission} ${sanitizeText(granted)} (${id}, ${scope}${until})${note}`
 }

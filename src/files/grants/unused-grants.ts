@@ -10,17 +10,17 @@ import { sanitizeText } from '#base/sanitize.ts'
 import type { Grant } from '../model.ts'
 import { configActorId } from './grant-writer.ts'
 import type { GrantWriter } from './grant-writer.ts'
-import { whyAsked } from './requests.ts'
+import { buildApprovalReason } from './requests.ts'
 import type { GrantsDeps } from './service.ts'
 
 const day = 24 * 60 * 60 * 1000
-/** As long without use as makes it worth asking (GR7). */
-const longUnused = 60 * day
+/** Open a review after this time without use (GR7). */
+const unusedAfterMs = 60 * day
 
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'node' | 'approvals' | 'policyVersion' | 'now'> &
   Pick<GrantWriter, 'end'>
 
-const offer = z.object({
+const findingContent = z.object({
   grant: z.object({
     id: z.string(),
     agent: z.string(),
@@ -46,9 +46,9 @@ const offer = z.object({
   }),
 })
 
-const cowork: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
+const coworkCaller: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
 
-/** Lasting grants that nobody uses are offered for ending: once for each sixty days of silence (GR7). */
+/** Opens a review of a permanent grant after every 60 days without use (GR7). */
 export function createUnusedGrantReview({
   db,
   config,
@@ -60,65 +60,66 @@ export function createUnusedGrantReview({
 }: Deps) {
   const kind: ApprovalKind = {
     kind: 'finding',
-    content: offer,
+    content: findingContent,
     ttlMs: config.approvals.ttl,
     async onDecided(tx, { content }, decision, call) {
-      const grant = offered(content)
+      const grant = parseGrant(content)
       if (decision.verdict === 'approve') return { kept: true }
       const ended = await end(tx, grant, 'person', decision.by, call.caller && call.id)
       return { ended }
     },
   }
 
-  /** Asked already, so that the store is not looked at each time. */
-  const asked = new Set<string>()
+  /** Keys of reviews that exist, to save a store read. */
+  const openedKeys = new Set<string>()
 
-  async function ask(grants: readonly Grant[]): Promise<void> {
-    await takeBack(grants)
+  async function openReviews(grants: readonly Grant[]): Promise<void> {
+    await withdrawObsolete(grants)
     for (const grant of grants) {
-      const usedAt = lastUse(grant)
-      const periods = Math.floor((now() - usedAt) / longUnused)
-      if (periods < 1 || !isOffered(grant)) continue
+      const usedAt = getLastUse(grant)
+      const periods = Math.floor((now() - usedAt) / unusedAfterMs)
+      if (periods < 1 || !isReviewable(grant)) continue
       const key = `unused-${grant.id}-${usedAt}-${periods}`
-      if (asked.has(key)) continue
+      if (openedKeys.has(key)) continue
       await db.transact(async (tx) => {
-        if (!(await approvals().byKey(tx, cowork.id, key))) await open(tx, grant, usedAt, key)
+        if (!(await approvals().byKey(tx, coworkCaller.id, key)))
+          await openReview(tx, grant, usedAt, key)
       })
-      asked.add(key)
+      openedKeys.add(key)
     }
   }
 
-  /** What has ended by now, or was used after all, is no question any more. */
-  async function takeBack(grants: readonly Grant[]): Promise<void> {
-    const asksStill = new Set(grants.map(silenceOf))
-    const isOver = ({ content }: Approval) => {
-      const grant = offered(content)
-      return grant.node === node && !asksStill.has(silenceOf(grant))
+  /** Withdraws reviews of grants that have ended or were used since. */
+  async function withdrawObsolete(grants: readonly Grant[]): Promise<void> {
+    const unusedKeys = new Set(grants.map(toUnusedKey))
+    const isObsolete = ({ content }: Approval) => {
+      const grant = parseGrant(content)
+      return grant.node === node && !unusedKeys.has(toUnusedKey(grant))
     }
-    const ours = { kind: kind.kind, requester: cowork.id }
-    const waiting = await approvals().list({ ...ours, statuses: ['pending'], limit: 1000 })
-    if (!waiting.some(isOver)) return
+    const query = { kind: kind.kind, requester: coworkCaller.id }
+    const pending = await approvals().list({ ...query, statuses: ['pending'], limit: 1000 })
+    if (!pending.some(isObsolete)) return
     await db.transact(async (tx) => {
-      for (const offer of await approvals().pendingLike(tx, ours))
-        if (isOver(offer)) await approvals().withdraw(tx, offer.id, { caller: cowork })
+      for (const review of await approvals().pendingLike(tx, query))
+        if (isObsolete(review)) await approvals().withdraw(tx, review.id, { caller: coworkCaller })
     })
   }
 
-  function open(tx: Tx, grant: Grant, usedAt: number, key: string) {
+  function openReview(tx: Tx, grant: Grant, usedAt: number, key: string) {
     const { path, permission, agent } = grant
     const change = { path, permission, agent_id: agent, unused_since: formatRfc3339(usedAt) }
     const digest = computeDigest({
-      agent: cowork.id,
+      agent: coworkCaller.id,
       action: 'keep_grant',
       target: path,
       content: change,
     })
-    return approvals().open(tx, cowork, newId(), {
+    return approvals().open(tx, coworkCaller, newId(), {
       kind: 'finding',
       domain: 'files',
       action: 'keep_grant',
       target: path,
-      summary: toSingleLine(`Not used for 60 days: keep access to ${sanitizeText(path)}?`),
+      summary: toSingleLine(`Unused for 60 days: keep access to ${sanitizeText(path)}?`),
       mode: 'suggest',
       risk: 'low',
       digest,
@@ -128,8 +129,8 @@ export function createUnusedGrantReview({
       key: { name: key, digest },
       content: {
         change,
-        why: whyAsked(
-          'You are asked because access that nobody uses is better closed. Approving keeps it, rejecting ends it.',
+        why: buildApprovalReason(
+          'Unused access should be revoked. Approving keeps the grant, rejecting revokes it.',
           config,
         ),
         extra: { grant },
@@ -137,13 +138,13 @@ export function createUnusedGrantReview({
     })
   }
 
-  return { kind, ask }
+  return { kind, openReviews }
 }
 
-const offered = ({ extra }: Approval['content']): Grant => offer.parse(extra).grant
-const lastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
-const silenceOf = (grant: Grant) => `${grant.id} ${lastUse(grant)}`
+const parseGrant = ({ extra }: Approval['content']): Grant => findingContent.parse(extra).grant
+const getLastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
+const toUnusedKey = (grant: Grant) => `${grant.id} ${getLastUse(grant)}`
 
-/** What ends by itself needs no question, and what stands in the configuration would come back. */
-const isOffered = ({ permission, scope, expiresAt, by }: Grant): boolean =>
+/** Expiring grants need no review, and grants from the configuration would be restored at the next start. */
+const isReviewable = ({ permission, scope, expiresAt, by }: Grant): boolean =>
   permission !== 'deny' && scope === 'permanent' && expiresAt === null && by !== configActorId

@@ -20,15 +20,15 @@ import {
   formatTime,
 } from './shared-schemas.ts'
 
-const usualCount = 1000
-/** More than fit in a usual reply: a line of a tree is short. */
+const defaultCount = 1000
+/** More than fit in a default reply, because tree lines are short. */
 const treeCount = 1500
 
 const root = path.default('')
 
 export const findTools = (
   files: Files,
-  /** Another folder that was chosen since the start, if so. */
+  /** Returns the workspace that was chosen since the start, if it changed. */
   nextWorkspace: () => string | undefined,
 ): Tool[] => [
   defineTool({
@@ -36,7 +36,7 @@ export const findTools = (
     name: 'list_files',
     title: 'List files',
     description:
-      'List a folder: names, folders with /, sizes in bytes. recursive leaves out what .gitignore names. To find a file use search_files.',
+      'List a folder: names, folders with /, sizes in bytes. recursive skips .gitignore matches. To find a file use search_files.',
     core: true,
     input: z.strictObject({
       path: root,
@@ -47,15 +47,15 @@ export const findTools = (
       limit,
     }),
     output: fileResults.list_files,
-    describeTarget: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.resolver.toTarget(input.path),
     paths: readsPath,
     async read({ cursor: after, limit: most, details, ...asked }, call) {
-      const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
-      const listed = await files.reading.list(call, limited)
-      const entries = listed.entries.map(details ? entryOf : nameOf)
+      const limited = { ...asked, after, limit: most ?? defaultCount, bare: !details }
+      const listed = await files.reader.list(call, limited)
+      const entries = listed.entries.map(details ? toEntry : toNameEntry)
       const page =
-        most === undefined ? takeFitting(entries) : takeFitting(entries, roughBytes, true)
-      const next = cursorAt(listed, page.length)
+        most === undefined ? takeFitting(entries) : takeFitting(entries, estimateBytes, true)
+      const next = nextCursor(listed, page.length)
       return {
         path: listed.path,
         files: [...page],
@@ -63,7 +63,7 @@ export const findTools = (
       }
     },
     textOnly: true,
-    // A name holds no tab here: `shown` replaces it.
+    // Names contain no tab: `escapeName` replaces it.
     text: ({ path: at, files: listed, next_cursor: next }) =>
       [
         `${escapeName(at)}: ${listed.length} entries${listed.some(hasSize) ? ' (name, tab, bytes)' : ''}`,
@@ -78,16 +78,16 @@ export const findTools = (
     ...reads,
     name: 'file_tree',
     title: 'File tree',
-    description: 'Show a folder and what is below it as an indented tree, to get an overview.',
+    description: 'Show a folder and its contents as an indented tree.',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: fileResults.file_tree,
-    describeTarget: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.resolver.toTarget(input.path),
     paths: readsPath,
     async read({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
-      const listed = await files.reading.list(call, asked)
+      const listed = await files.reader.list(call, asked)
       const lines = takeFitting(listed.entries.map(treeLine), Buffer.byteLength)
-      const next = cursorAt(listed, lines.length)
+      const next = nextCursor(listed, lines.length)
       return {
         path: listed.path,
         tree: lines.join('\n'),
@@ -102,12 +102,12 @@ export const findTools = (
   defineTool({
     ...reads,
     name: 'workspace_usage',
-    title: 'Sizes of folders',
-    description: 'Files and bytes of each folder, for a map of what takes room.',
+    title: 'Disk usage',
+    description: 'File count and bytes of each folder.',
     by: 'human',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,
-    describeTarget: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.resolver.toTarget(input.path),
     paths: readsPath,
     async read({ path: given, depth }, call) {
       const {
@@ -116,7 +116,7 @@ export const findTools = (
         bytes,
         folders,
         largest,
-      } = await files.reading.usage(call, given, depth)
+      } = await files.reader.usage(call, given, depth)
       return {
         path: at,
         total_files: count,
@@ -130,10 +130,10 @@ export const findTools = (
     ...reads,
     name: 'get_workspace_info',
     title: 'Workspace',
-    description: 'See where the workspace is, how many files it has, and how the disk is guarded.',
+    description: 'Show the workspace path, file count, size and sandboxing.',
     input: z.strictObject({}),
     output: fileResults.get_workspace_info,
-    describeTarget: () => files.places.touch(''),
+    describeTarget: () => files.resolver.toTarget(''),
     async read(_, call) {
       const next = nextWorkspace()
       const {
@@ -141,14 +141,14 @@ export const findTools = (
         files: count,
         bytes,
         folders,
-      } = await files.reading.usage(call, '', 1, ['temp', '.cowork'])
-      const of = (name: string) => folders.find((folder) => folder.path === name)
-      const own = of('.cowork') ?? { files: 0, bytes: 0 }
+      } = await files.reader.usage(call, '', 1, ['temp', '.cowork'])
+      const findFolder = (name: string) => folders.find((folder) => folder.path === name)
+      const internal = findFolder('.cowork') ?? { files: 0, bytes: 0 }
       return {
         workspace_path: at,
-        total_files: count - own.files,
-        total_size_mb: Math.round((bytes - own.bytes) / 10_000) / 100,
-        temp_files: of('temp')?.files ?? 0,
+        total_files: count - internal.files,
+        total_size_mb: Math.round((bytes - internal.bytes) / 10_000) / 100,
+        temp_files: findFolder('temp')?.files ?? 0,
         last_cleanup: null,
         containment: files.containment(),
         ...(next !== undefined && { path_after_restart: next }),
@@ -158,21 +158,21 @@ export const findTools = (
 ]
 
 /** Folders end with a slash, as `ls -F` writes them (FT3). */
-function entryOf({ path: at, type, size, modifiedAt }: ListEntry): ListedFile {
+function toEntry({ path: at, type, size, modifiedAt }: ListEntry): ListedFile {
   if (type === 'folder')
     return { name: `${at}/`, type: 'directory', modified_at: formatTime(modifiedAt) }
   return { name: at, type, size_bytes: size, modified_at: formatTime(modifiedAt) }
 }
 
-const nameOf = ({ path: at, type }: ListEntry): ListedFile =>
+const toNameEntry = ({ path: at, type }: ListEntry): ListedFile =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
 const hasSize = ({ size_bytes }: ListedFile) => size_bytes !== undefined
 
-/** To count each of ten thousand to the letter takes as long as the list. */
-const roughBytes = ({ name }: ListedFile) => 2 * Buffer.byteLength(name) + 100
+/** Estimates the size of a row: exact counting of 10,000 rows takes as long as the listing. */
+const estimateBytes = ({ name }: ListedFile) => 2 * Buffer.byteLength(name) + 100
 
-function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {
+function nextCursor({ entries, next }: Listing, shownCount: number): string | undefined {
   const last = entries[shownCount - 1]
   return last && shownCount < entries.length ? toCursor(last) : next
 }
@@ -185,8 +185,8 @@ function treeLine({ path: at, type }: ListEntry): string {
   return `${'  '.repeat(names.length)}${escapeName(name)}${marks[type] ?? ''}`
 }
 
-/** Fewer than of a list, since a hit has a line of text with it. */
-const usualHits = 50
+/** Fewer than in a listing, because a hit includes a line of text. */
+const defaultHits = 50
 
 const searchTool = (files: Files): Tool =>
   defineTool({
@@ -195,41 +195,41 @@ const searchTool = (files: Files): Tool =>
     title: 'Search files',
     core: true,
     description:
-      'Find files by name (default) or by their text. search_type: filename (text or glob), content, or regex (RE2; (?i) ignores case).',
+      'Find files by name (default) or content. search_type: filename (text or glob), content, or regex (RE2; (?i) ignores case).',
     input: z.strictObject({
       query: z.string().min(1).max(1000),
-      path: z.string().optional().describe('Search only there'),
+      path: z.string().optional().describe('File or folder to search'),
       search_in: z.enum(['workspace', 'granted', 'all']).default('workspace'),
       search_type: z.enum(['filename', 'content', 'regex']).default('filename'),
-      file_types: z.array(z.string()).max(50).default([]).describe('Such as .md'),
+      file_types: z.array(z.string()).max(50).default([]).describe('For example .md'),
       cursor,
       limit,
     }),
     output: fileResults.search_files,
-    // Which grants those are is known when it runs.
+    // The grants are determined when the search runs.
     describeTarget: ({ path, search_in }) =>
       path === undefined && search_in === 'granted'
         ? { domain: 'files', data: { area: 'granted' } }
-        : files.places.touch(path ?? ''),
+        : files.resolver.toTarget(path ?? ''),
     paths: ({ path }) => (path === undefined ? [] : readsPath({ path })),
     async read({ limit: most, search_type: by, ...input }, call) {
-      const resultOf = resultBy(by === 'filename' ? by : 'content')
-      const found = await files.reading.search(call, {
+      const toHit = createHitMapper(by === 'filename' ? by : 'content')
+      const found = await files.reader.search(call, {
         query: input.query,
         path: input.path,
-        where: input.search_in,
+        scope: input.search_in,
         by,
         types: input.file_types,
         after: input.cursor,
-        limit: most ?? usualHits,
-        fitting: (hits) => takeFitting(hits.map(resultOf), undefined, most !== undefined).length,
+        limit: most ?? defaultHits,
+        countFitting: (hits) => takeFitting(hits.map(toHit), undefined, most !== undefined).length,
       })
-      const results = found.hits.map(resultOf)
+      const results = found.hits.map(toHit)
       call.addDetails({ data: { results: results.length } })
       return {
         results,
         total_count: found.total,
-        ...(found.skipped.length > 0 && { skipped: found.skipped.map(skippedText) }),
+        ...(found.skipped.length > 0 && { skipped: found.skipped.map(formatSkipped) }),
         ...(found.next !== undefined && { next_cursor: found.next }),
       }
     },
@@ -245,7 +245,7 @@ const searchTool = (files: Files): Tool =>
       ].join('\n'),
   })
 
-const resultBy =
+const createHitMapper =
   (match_type: string) =>
   ({ path, modifiedAt, line, snippet }: FoundFile): SearchHit => ({
     path,
@@ -256,16 +256,16 @@ const resultBy =
   })
 
 const reasons: Readonly<Record<SkippedFiles['why'], string>> = {
-  document: 'each has to be read by itself',
-  no_grant: 'its grant ended meanwhile',
-  sensitive: 'secret by name',
+  document: 'use read_file',
+  no_grant: 'grant ended during the search',
+  sensitive: 'sensitive',
   too_large: 'too large',
-  unreadable: 'not to be read',
+  unreadable: 'unreadable',
 }
 
-/** For agents and people alike; as a sentence it takes least of the schema (FT9). */
-function skippedText({ why, count, paths }: SkippedFiles): string {
-  const what = why === 'document' ? 'document' : why === 'no_grant' ? 'place' : 'file'
+/** Formats skipped files as one sentence, which keeps the schema short (FT9). */
+function formatSkipped({ why, count, paths }: SkippedFiles): string {
+  const what = why === 'document' ? 'document' : why === 'no_grant' ? 'path' : 'file'
   const subject = count === 1 ? `1 ${what} was` : `${count} ${what}s were`
   const others = count - paths.length
   const named = paths.map(escapeName).join(', ') + (others > 0 ? ` and ${others} more` : '')

@@ -18,16 +18,16 @@ import { fileResults } from '../wire.ts'
 const pageSize = 100
 
 export const historyTools = (files: Files): Tool[] => {
-  const { places, history, versions, trash } = files
+  const { resolver, history, versions, trash } = files
   return [
     defineTool({
       ...reads,
       name: 'file_versions',
-      title: 'Versions of a file',
-      description: 'List earlier contents of a file, newest first, to compare or restore one.',
+      title: 'File versions',
+      description: 'List the versions of a file, newest first, to compare or restore one.',
       input: z.strictObject({ path }),
       output: fileResults.file_versions,
-      describeTarget: (input) => places.touch(input.path),
+      describeTarget: (input) => resolver.toTarget(input.path),
       paths: (input) => [{ path: input.path, need: 'read', ownerNeedsNoGrant: true }],
       async read(input, call) {
         const { path: at, versions: kept } = await versions.list(call, input.path)
@@ -48,7 +48,7 @@ export const historyTools = (files: Files): Tool[] => {
       name: 'file_diff',
       title: 'Compare a file',
       description:
-        'Show what differs between a file and an earlier version (default: the newest) or another file.',
+        'Show the diff between a file and a version (default: the newest) or another file.',
       input: z.strictObject({
         path,
         version_id: z.string().optional(),
@@ -56,7 +56,7 @@ export const historyTools = (files: Files): Tool[] => {
       }),
       output: fileResults.file_diff,
       describeTarget: (input) =>
-        places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
+        resolver.toTarget(input.path, ...(input.with === undefined ? [] : [input.with])),
       paths: (input) =>
         [input.path, ...(input.with === undefined ? [] : [input.with])].map((one) => ({
           path: one,
@@ -74,7 +74,7 @@ export const historyTools = (files: Files): Tool[] => {
       textOnly: true,
       text: ({ path: at, diff, warnings = [] }) =>
         [
-          diff === '' ? `${escapeName(at)}: nothing differs.` : diff,
+          diff === '' ? `${escapeName(at)}: no differences.` : diff,
           ...warnings.map((warning) => `[${warning}]`),
         ].join('\n'),
     }),
@@ -82,13 +82,13 @@ export const historyTools = (files: Files): Tool[] => {
       ...writes,
       name: 'file_restore_version',
       title: 'Restore a version',
-      description: 'Put an earlier content of a file back; the present one is kept as a version.',
+      description: 'Restore a version of a file; the current content is kept as a version.',
       idempotent: true,
       input: z.strictObject({ path, version_id: z.string() }),
       output: fileResults.file_restore_version,
-      describeTarget: (input) => places.touch(input.path),
+      describeTarget: (input) => resolver.toTarget(input.path),
       paths: (input) => [{ path: input.path, need: 'write', ownerNeedsNoGrant: true }],
-      isRisky: (input) => places.riskOf(input.path),
+      isRisky: (input) => resolver.describeRisk(input.path),
       async run({ path: given, version_id }, call) {
         const { path: at, stat, before } = await versions.restore(call, given, version_id)
         return {
@@ -98,7 +98,7 @@ export const historyTools = (files: Files): Tool[] => {
             restored_at: formatTime(stat.modifiedAt),
             size_bytes: stat.size,
           },
-          finalize: history.changed(call, {
+          finalize: history.recordChange(call, {
             operation: 'file_restore_version',
             made: at,
             replaced: before && { path: at, before },
@@ -113,7 +113,7 @@ export const historyTools = (files: Files): Tool[] => {
       description: 'List deleted files that can be restored, newest first.',
       input: z.strictObject({ cursor }),
       output: fileResults.trash_list,
-      describeTarget: () => places.touch(''),
+      describeTarget: () => resolver.toTarget(''),
       async read({ cursor: after }) {
         const { items, next } = await trash.list(after, pageSize)
         return {
@@ -134,26 +134,26 @@ export const historyTools = (files: Files): Tool[] => {
       ...writes,
       name: 'trash_restore',
       title: 'Restore from the trash',
-      description: 'Bring back a deleted file or folder from the trash. Nothing is replaced.',
+      description: 'Restore a deleted file or folder. Never replaces a file.',
       additive: true,
       input: z.strictObject({
         trash_id: z.string(),
-        destination: z.string().optional().describe('Where it was, if absent'),
+        destination: z.string().optional().describe('Default: the original path'),
       }),
       output: fileResults.trash_restore,
       describeTarget: ({ trash_id, destination }) =>
         destination === undefined
           ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
-          : places.touch(destination),
-      // Whether it is made there, or only comes back, is known when it is looked up.
+          : resolver.toTarget(destination),
+      // The lookup decides whether the restore creates a new name (`makes`).
       paths: ({ destination }) =>
         destination === undefined ? [] : [{ path: destination, need: 'create' }],
-      isRisky: ({ destination }) => destination !== undefined && places.riskOf(destination),
+      isRisky: ({ destination }) => destination !== undefined && resolver.describeRisk(destination),
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)
         return {
           output: { success: true as const, restored_path: at },
-          finalize: history.changed(call, {
+          finalize: history.recordChange(call, {
             operation: 'trash_restore',
             restored: { id: trash_id, path: at },
             ...(stat.type === 'file' && { made: at }),
@@ -164,7 +164,7 @@ export const historyTools = (files: Files): Tool[] => {
     defineTool({
       name: 'trash_purge',
       title: 'Empty the trash',
-      description: 'Deletes files of the trash for ever: those named, or all.',
+      description: 'Deletes trash items permanently: the listed ones, or all.',
       toolset: 'files',
       effect: 'destructive',
       by: 'human',
@@ -174,7 +174,7 @@ export const historyTools = (files: Files): Tool[] => {
         all: z.boolean().default(false),
       }),
       output: fileResults.trash_purge,
-      describeTarget: () => places.touch(''),
+      describeTarget: () => resolver.toTarget(''),
       async run({ trash_ids = [], all }, call) {
         const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)
@@ -183,7 +183,7 @@ export const historyTools = (files: Files): Tool[] => {
         const some = left.length > 0 && { left_in: [...left] }
         return {
           output: { purged: ids, count: ids.length, ...some },
-          finalize: history.changed(call, { operation: 'trash_purge', purged: ids }),
+          finalize: history.recordChange(call, { operation: 'trash_purge', purged: ids }),
         }
       },
     }),

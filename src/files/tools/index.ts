@@ -31,53 +31,59 @@ export const fileTools = ({ files, grants, setup, nextWorkspace }: FileToolDeps)
 ]
 
 type Input = Readonly<Record<string, unknown>>
-type Places = Pick<Files['places'], 'locate'>
+type Resolver = Pick<Files['resolver'], 'locate'>
 
-/** Binds approvals of a file tool to the files themselves: to their paths however written, and to their state (A15). */
-function withTargets(tool: Tool, { places, stateOf }: Pick<Files, 'places' | 'stateOf'>): Tool {
+/** Binds approvals of a file tool to canonical paths and to the state of the files (A15). */
+function withTargets(
+  tool: Tool,
+  { resolver, getTargetState }: Pick<Files, 'resolver' | 'getTargetState'>,
+): Tool {
   const { paths } = tool
   return {
     ...tool,
-    canonicalInput: (input) => canonicalPaths(places, { ...input, ...arrivalIn(input) }),
+    canonicalInput: (input) =>
+      canonicalPaths(resolver, { ...input, ...resolveFullDestination(input) }),
     ...(tool.effect !== 'read' &&
       paths && {
         fingerprint: async (input: Input, caller: Caller) => {
-          const states = await Promise.all(paths(input).map(({ path }) => stateOf(caller, path)))
+          const states = await Promise.all(
+            paths(input).map(({ path }) => getTargetState(caller, path)),
+          )
           return states.length > 0 ? Object.fromEntries(states) : undefined
         },
       }),
   }
 }
 
-const arrivalIn = ({ source, destination }: Input) =>
+const resolveFullDestination = ({ source, destination }: Input) =>
   typeof source === 'string' && typeof destination === 'string'
     ? { destination: resolveDestination(destination, source) }
     : {}
 
 const pathArguments = ['path', 'source', 'destination', 'with']
 
-function canonicalPaths(places: Places, input: Input): Record<string, unknown> {
+function canonicalPaths(resolver: Resolver, input: Input): Record<string, unknown> {
   const { paths } = input
   const changed = pathArguments.flatMap((name) => {
     const path = input[name]
-    return typeof path === 'string' ? [[name, canonicalPath(places, path)] as const] : []
+    return typeof path === 'string' ? [[name, canonicalPath(resolver, path)] as const] : []
   })
   return {
     ...input,
     ...Object.fromEntries(changed),
     ...(Array.isArray(paths) && {
-      paths: paths.map((path) => canonicalPath(places, String(path))),
+      paths: paths.map((path) => canonicalPath(resolver, String(path))),
     }),
   }
 }
 
-/** One form of every path that leads to the same name. A slash at the end is kept: it asks for a folder. */
-function canonicalPath(places: Places, given: string): string {
+/** Returns the canonical form of a path. Keeps a trailing slash, because it stands for a folder. */
+function canonicalPath(resolver: Resolver, given: string): string {
   try {
-    const { path } = places.locate(given)
+    const { path } = resolver.locate(given)
     return given.endsWith('/') && !path.endsWith('/') ? `${path}/` : path
   } catch (error) {
-    // The call is refused for it.
+    // The call itself refuses the path.
     if (error instanceof CoworkError) return given
     throw error
   }

@@ -13,39 +13,39 @@ import { writes } from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 
 export type SetupDeps = ChoiceRules & {
-  /** The configuration this daemon was started with, there or not. */
+  /** The configuration file of this daemon, which may not exist. */
   readonly configFile: string
   readonly now: Clock
 }
 
-/** The first question of the first run: where agents keep what they make (C9). */
+/** The tool for the first setup step: the workspace (C9). */
 export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => [
   defineTool({
     ...writes,
     name: 'workspace_choose',
-    title: 'Choose the workspace',
+    title: 'Choose workspace',
     description:
-      'Writes into the configuration where agents keep their files. A restart applies it; files stay where they are.',
+      'Sets the workspace in the configuration. Takes effect after a restart; existing files are not moved.',
     by: 'human',
     role: 'owner',
     idempotent: true,
-    input: z.strictObject({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
+    input: z.strictObject({ path: z.string().min(1).max(4096).describe('Folder, from / or ~/') }),
     output: fileResults.workspace_choose,
     describeTarget: ({ path }) => ({ domain: 'files', target: path }),
     async run({ path: given }) {
-      const { path, around } = checkWorkspaceChoice(given, rules)
+      const { path, namedFolder } = checkWorkspaceChoice(given, rules)
       const before = existsSync(configFile) ? readFileSync(configFile, 'utf8') : undefined
       const text = setConfigValue(before ?? '', ['workspace', 'path'], path)
       const { config: loaded } = parseConfigText(text, configFile, currentEnvironment())
       if (loaded.workspace.path !== path)
         throw new CoworkError(
           'config_overruled',
-          `WORKSPACE_PATH says ${loaded.workspace.path}, and wins over the configuration.`,
-          { hint: 'Unset the variable where cowork is started, then choose again.' },
+          `WORKSPACE_PATH is set to ${loaded.workspace.path} and overrides the configuration.`,
+          { hint: 'Unset the variable, restart cowork, then choose again.' },
         )
       const changed = text !== before
       const backup = changed && before !== undefined ? backUp(configFile, before, now()) : undefined
-      // A link of somebody's dotfiles stays one.
+      // Keep a symbolic link, for example to a dotfiles folder.
       if (changed)
         writeFileAtomic(before === undefined ? configFile : realpathSync(configFile), text)
       const isHere = path === rules.guard.workspace
@@ -56,12 +56,14 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
         ...(backup !== undefined && { backup }),
         restart_needed: !isHere,
         message: [
-          ...(around === undefined ? [] : [`${around} holds something already, and stays yours.`]),
+          ...(namedFolder === undefined
+            ? []
+            : [`${namedFolder} contains files and is not changed.`]),
           ...(isHere
-            ? [`Agents keep their files in ${path} already.`]
+            ? [`The workspace is already ${path}.`]
             : [
-                `From the next start on agents keep their files in ${path}.`,
-                `What is in ${rules.guard.workspace} stays there.`,
+                `The workspace is ${path} after the next start.`,
+                `Files in ${rules.guard.workspace} are not moved.`,
               ]),
         ].join(' '),
       }

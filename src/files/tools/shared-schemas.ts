@@ -5,12 +5,12 @@ import { effort } from '#base/soft-limit.ts'
 import { toSafeJson, sanitizeText } from '#base/sanitize.ts'
 import type { PathRequest } from '#base/tool.ts'
 
-/** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
+/** Shared schemas of the file tools. Descriptions are short, because every agent reads each word of a schema (FT9). */
 
 export const reads = { toolset: 'files', effect: 'read', by: 'anyone' } as const
 export const writes = { toolset: 'files', effect: 'write', by: 'anyone' } as const
 
-export const path = z.string().describe('In the workspace, or full')
+export const path = z.string().describe('In the workspace, or absolute')
 export const cursor = z.string().optional()
 export const limit = effort(z.int().min(1).max(10_000)).optional()
 
@@ -20,43 +20,43 @@ export const readsPath = (input: { readonly path: string }): readonly PathReques
 
 export const formatTime = (at: number): string => formatRfc3339(at)
 
-/** Names in texts for a model: nothing in them can pass for our own words (PV8). */
+/** Escapes a file name in text for a model, so that the name cannot imitate text of cowork (PV8). */
 export const escapeName = (name: string): string => sanitizeText(name, 1000)
 
 export const moreHint = (next: string | undefined): readonly string[] =>
-  next === undefined ? [] : [`[There is more: repeat the call with "cursor": ${toSafeJson(next)}]`]
+  next === undefined ? [] : [`[Truncated. Repeat the call with "cursor": ${toSafeJson(next)}]`]
 
-/** A reply beyond this goes on by cursor, unless more is asked for (SV12). */
-const usualBytes = 25_000
+/** The default reply size; larger results continue with a cursor (SV12). */
+const defaultReplyBytes = 25_000
 
 /**
- * What one answer may hold, whatever was asked for. Clients hang up on a message of more than 10 MiB, and base64
- * writes four letters for three bytes.
+ * The maximum reply size. Clients disconnect on a message of more than 10 MiB, and base64 encodes three bytes as four
+ * characters.
  */
 export const maxReplyBytes = 7_000_000
 
-/** The same of a list, which is told twice: as text and in the structure. */
-const mostListBytes = maxReplyBytes / 2
+/** The maximum for a list, which a reply contains twice: as text and as structured content. */
+const maxListBytes = maxReplyBytes / 2
 
-/** As many of these as fit in a usual reply, or in any where more is asked for; at least one. */
+/** Returns the items that fit in a reply, at least one. An explicit limit allows the maximum reply size. */
 export function takeFitting<T>(
   items: readonly T[],
-  bytesOf: (item: T) => number = (item) => Buffer.byteLength(JSON.stringify(item)),
-  isMoreAskedFor = false,
+  getBytes: (item: T) => number = (item) => Buffer.byteLength(JSON.stringify(item)),
+  hasExplicitLimit = false,
 ): readonly T[] {
-  const mostBytes = isMoreAskedFor ? mostListBytes : usualBytes
+  const maxBytes = hasExplicitLimit ? maxListBytes : defaultReplyBytes
   let bytes = 0
-  const most = items.findIndex((item) => (bytes += bytesOf(item) + 1) > mostBytes)
-  return most === -1 ? items : items.slice(0, Math.max(1, most))
+  const count = items.findIndex((item) => (bytes += getBytes(item) + 1) > maxBytes)
+  return count === -1 ? items : items.slice(0, Math.max(1, count))
 }
 
-/** A diff up to the usual size of a reply. Empty it says that nothing differs, so one that is not shown is not empty. */
+/** Truncates a diff to the default reply size. An empty diff means no differences, so a hidden diff is not empty. */
 export function truncateDiff(diff: string | undefined): string {
-  if (diff === undefined) return '[it differs; what does is not shown]'
-  if (diff.length <= usualBytes) return diff
-  return `${diff.slice(0, diff.lastIndexOf('\n', usualBytes))}\n[more differs than is shown]`
+  if (diff === undefined) return '[changed; diff hidden]'
+  if (diff.length <= defaultReplyBytes) return diff
+  return `${diff.slice(0, diff.lastIndexOf('\n', defaultReplyBytes))}\n[diff truncated]`
 }
 
-/** What is said of a content whose name speaks of secrets (PV5). People know what to do with theirs. */
+/** Returns the warning for a sensitive file (PV5); agents also get an instruction. */
 export const sensitiveWarning = ({ kind }: Caller): string =>
-  `The name of this file is one of those that hold secrets.${kind === 'agent' ? ' Do not repeat what is in it.' : ''}`
+  `Sensitive file.${kind === 'agent' ? ' Do not repeat its content.' : ''}`

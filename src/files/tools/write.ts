@@ -9,21 +9,18 @@ import { resolveDestination } from '../rules/paths.ts'
 import { path, escapeName, truncateDiff, formatTime, writes } from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 
-/** A model that wrote more than this knows what it wrote. */
-const longDiff = 2000
+/** Longer diffs are omitted from the text: the model knows its own change. */
+const maxInlineDiffLength = 2000
 
-/** Of one file alone is its folder closed: nothing new can lie in it. */
-const noBackup =
-  'No backup was made: the file alone is granted, not its folder. file_versions has what was there.'
+/** A grant of a single file does not allow new files in its folder. */
+const noBackupWarning =
+  'No backup: the grant covers only the file. The previous content is in file_versions.'
 
 export const writeTools = (files: Files): Tool[] => {
-  const { places, history, writing, trash } = files
-  const warned = (at: string, ...others: readonly string[]) => {
-    const told = [
-      ...(places.isSensitive(at) ? ['The name is one of those that hold secrets.'] : []),
-      ...others,
-    ]
-    return told.length > 0 ? { warnings: told } : {}
+  const { resolver, history, writer, trash } = files
+  const toWarnings = (at: string, ...others: readonly string[]) => {
+    const warnings = [...(resolver.isSensitive(at) ? ['Sensitive file name.'] : []), ...others]
+    return warnings.length > 0 ? { warnings } : {}
   }
 
   return [
@@ -32,7 +29,7 @@ export const writeTools = (files: Files): Tool[] => {
       name: 'create_file',
       title: 'Create a file',
       description:
-        'Write a new file and the folders on its way. To change a file use update_file; overwrite replaces one that is there.',
+        'Write a new file and its parent folders. To change a file use update_file; overwrite replaces an existing file.',
       core: true,
       input: z.strictObject({
         path,
@@ -42,24 +39,24 @@ export const writeTools = (files: Files): Tool[] => {
       }),
       output: fileResults.create_file,
       large: true,
-      describeTarget: (input) => places.touch(input.path),
+      describeTarget: (input) => resolver.toTarget(input.path),
       paths: (input) => [
         { path: input.path, need: input.overwrite ? 'write' : 'create', createsFile: true },
       ],
-      isRisky: (input) => places.riskOf(input.path),
+      isRisky: (input) => resolver.describeRisk(input.path),
       toPayload: async (input) => ({
         ...input,
-        content: await digestOf(contentOf(input) ?? Buffer.from(input.content)),
+        content: await hashContent(decodeContent(input) ?? Buffer.from(input.content)),
       }),
       startsBeforeRecord: true,
       async run(input, call) {
         const { path: given, overwrite, encoding } = input
-        const content = contentOf(input)
+        const content = decodeContent(input)
         if (!content)
           throw new CoworkError('invalid_input', 'The content is not base64.', {
-            hint: 'Leave out encoding to write text.',
+            hint: 'Omit encoding to write text.',
           })
-        const written = await writing.create(call, {
+        const written = await writer.create(call, {
           path: given,
           content,
           overwrite,
@@ -72,19 +69,19 @@ export const writeTools = (files: Files): Tool[] => {
             full_path: at,
             created_at: formatTime(stat.modifiedAt),
             size_bytes: stat.size,
-            ...warned(at),
+            ...toWarnings(at),
           },
-          finalize: history.changed(call, {
+          finalize: history.recordChange(call, {
             operation: 'create_file',
             made: at,
             replaced: before && { path: at, before },
           }),
         }
       },
-      text: ({ full_path, size_bytes, warnings: told }) =>
+      text: ({ full_path, size_bytes, warnings }) =>
         withWarnings(
           `Wrote ${escapeName(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
-          told,
+          warnings,
         ),
     }),
     defineTool({
@@ -92,9 +89,9 @@ export const writeTools = (files: Files): Tool[] => {
       name: 'update_file',
       title: 'Change a file',
       description:
-        'Change a file: edits replace text that occurs once, content replaces all of it. A version is kept. dry_run only shows the diff.',
+        'Change a file: edits replace text that occurs once, content replaces the file. A version is kept. dry_run only returns the diff.',
       core: true,
-      example: { path: 'notes.txt', edits: [{ old: 'text that is there', new: 'text instead' }] },
+      example: { path: 'notes.txt', edits: [{ old: 'old text', new: 'new text' }] },
       input: z.strictObject({
         path,
         content: z.string().optional(),
@@ -103,33 +100,33 @@ export const writeTools = (files: Files): Tool[] => {
           .min(1)
           .max(1000)
           .optional(),
-        create_backup: z.boolean().default(true).describe('Keep a .bak beside it'),
+        create_backup: z.boolean().default(true).describe('Also keep a .bak file'),
         dry_run: z.boolean().default(false),
         expected_sha256: z
           .string()
           .regex(/^[0-9a-f]{12,64}$/i, 'must be the first 12 to 64 digits of a SHA-256')
           .optional()
-          .describe('From read_file; refused if it changed'),
+          .describe('From read_file; fails if the file changed'),
       }),
       output: fileResults.update_file,
       large: true,
       describeTarget(input) {
-        const touch = places.touch(input.path)
-        return input.dry_run ? { ...touch, data: { ...touch.data, dry_run: true } } : touch
+        const toTarget = resolver.toTarget(input.path)
+        return input.dry_run ? { ...toTarget, data: { ...toTarget.data, dry_run: true } } : toTarget
       },
       paths: (input) => [{ path: input.path, need: 'write' }],
-      // A dry run writes nothing, and shows nothing of what is sensitive.
-      isRisky: (input) => !input.dry_run && places.riskOf(input.path),
+      // A dry run writes nothing and hides the diff of a sensitive file.
+      isRisky: (input) => !input.dry_run && resolver.describeRisk(input.path),
       toPayload: async (input) => ({
         ...input,
         ...(input.content !== undefined && {
-          content: await digestOf(Buffer.from(input.content)),
+          content: await hashContent(Buffer.from(input.content)),
         }),
         ...(input.edits && {
           edits: await Promise.all(
             input.edits.map(async (edit) => ({
-              old: await digestOf(Buffer.from(edit.old)),
-              new: await digestOf(Buffer.from(edit.new)),
+              old: await hashContent(Buffer.from(edit.old)),
+              new: await hashContent(Buffer.from(edit.new)),
             })),
           ),
         }),
@@ -137,7 +134,7 @@ export const writeTools = (files: Files): Tool[] => {
       startsBeforeRecord: true,
       async run(input, call) {
         const { path: given, content, edits, create_backup, dry_run, expected_sha256 } = input
-        const written = await writing.update(call, {
+        const written = await writer.update(call, {
           path: given,
           content: content === undefined ? undefined : Buffer.from(content),
           edits,
@@ -146,31 +143,35 @@ export const writeTools = (files: Files): Tool[] => {
           expected: expected_sha256,
         })
         const { path: at, stat, before, backup, diff } = written
-        const isHidden = diff !== '' && places.isSensitive(at)
+        const isHidden = diff !== '' && resolver.isSensitive(at)
         const output = {
           success: true as const,
           path: at,
           ...(backup !== undefined && { backup_path: backup }),
           ...(!dry_run && { updated_at: formatTime(stat.modifiedAt) }),
           diff: truncateDiff(isHidden ? undefined : diff),
-          ...warned(at, ...(before && create_backup && backup === undefined ? [noBackup] : [])),
+          ...toWarnings(
+            at,
+            ...(before && create_backup && backup === undefined ? [noBackupWarning] : []),
+          ),
         }
         if (!before) return { output }
         const replaced = { path: at, before }
         return {
           output,
-          finalize: history.changed(call, { operation: 'update_file', made: at, replaced }),
+          finalize: history.recordChange(call, { operation: 'update_file', made: at, replaced }),
         }
       },
       textOnly: true,
-      text({ path: at, updated_at, backup_path, diff, warnings: told }) {
-        if (diff === '') return withWarnings(`${escapeName(at)} has that content already.`, told)
+      text({ path: at, updated_at, backup_path, diff, warnings }) {
+        if (diff === '')
+          return withWarnings(`No change: ${escapeName(at)} already has that content.`, warnings)
         const isDone = updated_at !== undefined
         const done = isDone ? `Changed ${escapeName(at)}.` : `Would change ${escapeName(at)}.`
-        const backup = backup_path === undefined ? '' : ` The backup is ${escapeName(backup_path)}.`
-        const isLong = isDone && diff.length > longDiff
+        const backup = backup_path === undefined ? '' : ` Backup: ${escapeName(backup_path)}.`
+        const isLong = isDone && diff.length > maxInlineDiffLength
         const rest = isLong ? ` See file_diff ${toSafeJson({ path: at })}.` : `\n${diff}`
-        return withWarnings(`${done}${backup}${rest}`, told)
+        return withWarnings(`${done}${backup}${rest}`, warnings)
       },
     }),
     defineTool({
@@ -179,10 +180,10 @@ export const writeTools = (files: Files): Tool[] => {
       title: 'Delete a file',
       core: true,
       description:
-        'Move a file or folder of the workspace to the trash; trash_restore brings it back.',
+        'Move a file or folder of the workspace to the trash; trash_restore restores it.',
       input: z.strictObject({ path }),
       output: fileResults.delete_file,
-      describeTarget: (input) => places.touch(input.path),
+      describeTarget: (input) => resolver.toTarget(input.path),
       paths: (input) => [{ path: input.path, need: 'delete' }],
       async run(input, call) {
         const trashed = await trash.remove(call, input.path)
@@ -191,7 +192,10 @@ export const writeTools = (files: Files): Tool[] => {
           deleted_path: trashed.path,
           trash_id: trashed.id,
         }
-        return { output, finalize: history.changed(call, { operation: 'delete_file', trashed }) }
+        return {
+          output,
+          finalize: history.recordChange(call, { operation: 'delete_file', trashed }),
+        }
       },
       text: ({ deleted_path, trash_id }) =>
         `Moved ${escapeName(deleted_path)} to the trash. To undo: trash_restore ${toSafeJson({ trash_id })}`,
@@ -202,17 +206,18 @@ export const writeTools = (files: Files): Tool[] => {
       title: 'Move a file',
       core: true,
       description:
-        'Move or rename a file or folder in the workspace or one read-write grant. Nothing is replaced.',
+        'Move or rename a file or folder in the workspace or one read-write grant. Never replaces a file.',
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.move_file,
-      describeTarget: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
-      paths: (input) => [{ path: input.source, need: 'write' }, arrival(input)],
-      isRisky: (input) => places.riskOf(input.source, arrivalOf(input)),
+      describeTarget: (input) =>
+        resolver.toTransferTarget(input.source, getDestination(input), 'from'),
+      paths: (input) => [{ path: input.source, need: 'write' }, toDestinationRequest(input)],
+      isRisky: (input) => resolver.describeRisk(input.source, getDestination(input)),
       async run(input, call) {
-        const { from, path: at } = await writing.move(call, input.source, arrivalOf(input))
+        const { from, path: at } = await writer.move(call, input.source, getDestination(input))
         const output = { success: true as const, new_path: at }
         const moved = { from, to: at }
-        return { output, finalize: history.changed(call, { operation: 'move_file', moved }) }
+        return { output, finalize: history.recordChange(call, { operation: 'move_file', moved }) }
       },
       text: ({ new_path }) => `Moved to ${escapeName(new_path)}.`,
     }),
@@ -221,23 +226,24 @@ export const writeTools = (files: Files): Tool[] => {
       name: 'copy_file',
       title: 'Copy a file',
       description:
-        'Copy a file that you may read into the workspace or a read-write grant. Nothing is replaced.',
+        'Copy a readable file into the workspace or a read-write grant. Never replaces a file.',
       additive: true,
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.copy_file,
-      describeTarget: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
-      paths: (input) => [{ path: input.source, need: 'read' }, arrival(input)],
-      // A secret under a plain name is found and shown like any text.
+      describeTarget: (input) =>
+        resolver.toTransferTarget(input.source, getDestination(input), 'to'),
+      paths: (input) => [{ path: input.source, need: 'read' }, toDestinationRequest(input)],
+      // A copy under an ordinary name would lose the protection of sensitive names.
       isRisky: (input) =>
-        places.riskOf(
-          arrivalOf(input),
-          ...(places.isSensitive(input.source) ? [input.source] : []),
+        resolver.describeRisk(
+          getDestination(input),
+          ...(resolver.isSensitive(input.source) ? [input.source] : []),
         ),
       async run(input, call) {
-        const { path: at } = await writing.copy(call, input.source, arrivalOf(input))
+        const { path: at } = await writer.copy(call, input.source, getDestination(input))
         return {
           output: { success: true as const, destination_path: at },
-          finalize: history.changed(call, { operation: 'copy_file', made: at }),
+          finalize: history.recordChange(call, { operation: 'copy_file', made: at }),
         }
       },
       text: ({ destination_path }) => `Copied to ${escapeName(destination_path)}.`,
@@ -245,38 +251,40 @@ export const writeTools = (files: Files): Tool[] => {
   ]
 }
 
-const withWarnings = (text: string, told: readonly string[] = []) =>
-  [text, ...told.map((warning) => `[${warning}]`)].join('\n')
+const withWarnings = (text: string, warnings: readonly string[] = []) =>
+  [text, ...warnings.map((warning) => `[${warning}]`)].join('\n')
 
 type Transfer = { readonly source: string; readonly destination: string }
 
-const arrivalOf = ({ source, destination }: Transfer) => resolveDestination(destination, source)
+const getDestination = ({ source, destination }: Transfer) =>
+  resolveDestination(destination, source)
 
-const arrival = (input: Transfer): PathRequest => ({
-  path: arrivalOf(input),
+const toDestinationRequest = (input: Transfer): PathRequest => ({
+  path: getDestination(input),
   need: 'create',
   createsFile: true,
 })
 
-/** What the ledger keeps of a content: enough to know it again. */
-const digestOf = async (content: Buffer) => ({
+/** The part of a content that the ledger keeps. */
+const hashContent = async (content: Buffer) => ({
   bytes: content.length,
   sha256: await sha256HexInChunks(content),
 })
 
-/** The bytes of the content; undefined where it says that it is base64 and is not. */
-const contentOf = ({
+/** Decodes the content; returns undefined for invalid base64. */
+const decodeContent = ({
   content,
   encoding,
 }: {
   readonly content: string
   readonly encoding: string
-}) => (encoding === 'base64' ? bytesOf(content) : Buffer.from(content))
+}) => (encoding === 'base64' ? decodeBase64(content) : Buffer.from(content))
 
-function bytesOf(content: string): Buffer | undefined {
-  const letters = content.replaceAll(/\s/g, '')
-  // Four letters are three bytes; one alone is none.
-  const isWhole = letters.length % 4 === 0 || (letters.length % 4 > 1 && !letters.endsWith('='))
-  const isBase64 = isWhole && /^[A-Za-z0-9+/]*={0,2}$/.test(letters)
-  return isBase64 ? Buffer.from(letters, 'base64') : undefined
+function decodeBase64(content: string): Buffer | undefined {
+  const characters = content.replaceAll(/\s/g, '')
+  // Four characters encode three bytes; a single remaining character is invalid.
+  const isWhole =
+    characters.length % 4 === 0 || (characters.length % 4 > 1 && !characters.endsWith('='))
+  const isBase64 = isWhole && /^[A-Za-z0-9+/]*={0,2}$/.test(characters)
+  return isBase64 ? Buffer.from(characters, 'base64') : undefined
 }
