@@ -10,7 +10,7 @@ import {
   readAgentClaim,
   findItem,
   listNotes,
-  projectNamed,
+  resolveProjectOption,
   resolveProject,
   readProjects,
   staleNotes,
@@ -20,7 +20,7 @@ import {
   historyLine,
   itemLines,
   itemTable,
-  titleOf,
+  formatTitle,
   formatWorkStatus,
 } from './item-lines.ts'
 import type {
@@ -40,7 +40,7 @@ const filters = (lines: number) => ({
   lines: linesOption(lines),
 })
 
-type Asked = {
+type ListCall = {
   readonly client: Client
   readonly args: readonly string[]
   readonly options: Values<ReturnType<typeof filters>>
@@ -49,19 +49,19 @@ type Listing = { items: ItemSummary[]; stale: readonly string[]; isMore: boolean
 
 /** Lists or searches items, in the project of the option or in all projects. */
 const listing = {
-  async run(call: Asked): Promise<Listing> {
+  async run(call: ListCall): Promise<Listing> {
     const { client, args, options } = call
-    const asked = {
+    const query = {
       query: args.join(' '),
-      project: await projectNamed(call),
+      project: await resolveProjectOption(call),
       kind: options.kind,
       sprint_id: options.sprint,
       status: options.status?.replaceAll('-', '_'),
       limit: Math.min(options.lines, 1000),
     }
     const of = (page: ToolResults['worksync_search']) => page.results as ItemSummary[]
-    const found = await readPages(client, 'worksync_search', asked, of, options.lines)
-    return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
+    const result = await readPages(client, 'worksync_search', query, of, options.lines)
+    return { items: result.all, stale: result.last.stale ?? [], isMore: result.isMore }
   },
   json: ({ items, stale }: Listing) => ({ items, stale }),
   show: ({ items }: Listing) => (items.length === 0 ? 'No items.' : itemTable(items)),
@@ -89,9 +89,9 @@ export const listingCommands = [
     async run(call) {
       const { lines } = call.options
       const project = await resolveProject(call)
-      const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
+      const query = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
       const of = (page: ToolResults['worksync_ready']) => page.stories as ItemSummary[]
-      const { all, isMore, last } = await readPages(call.client, 'worksync_ready', asked, of, lines)
+      const { all, isMore, last } = await readPages(call.client, 'worksync_ready', query, of, lines)
       return { project, stories: all, stale: last.stale ?? [], isMore }
     },
     json: ({ project, stories, stale }) => ({ project, stories, stale }),
@@ -133,20 +133,20 @@ export const readingCommands = [
       const { add: summary, sprint, lines } = options
       const project = await resolveProject(call)
       if (summary !== undefined) {
-        const asked = {
+        const query = {
           project,
           summary,
           related_sprints: sprint,
           limit: 1,
           ...readAgentClaim(call),
         }
-        const { appended } = await client.call('worksync_history', asked)
+        const { appended } = await client.call('worksync_history', query)
         if (!appended) throw new Error('the daemon returned no history entry')
         return { project, appended }
       }
-      const asked = { project, limit: Math.min(lines, 1000) }
+      const query = { project, limit: Math.min(lines, 1000) }
       const of = (page: ToolResults['worksync_history']) => page.history as HistoryEntry[]
-      const { all, isMore, last } = await readPages(client, 'worksync_history', asked, of, lines)
+      const { all, isMore, last } = await readPages(client, 'worksync_history', query, of, lines)
       return { project, history: all, stale: last.stale ?? [], isMore }
     },
     json: (found) =>
@@ -165,21 +165,21 @@ export const readingCommands = [
     usage: 'guidance [topic]',
     summary: 'show the guidance for agents',
     async run(call) {
-      const asked = { topic: call.args[0], project: await projectNamed(call) }
+      const query = { topic: call.args[0], project: await resolveProjectOption(call) }
       const of = (page: ToolResults['worksync_guidance']) => page.guidance
-      const { all, last } = await readPages(call.client, 'worksync_guidance', asked, of)
+      const { all, last } = await readPages(call.client, 'worksync_guidance', query, of)
       // The daemon splits long texts.
       const texts = new Map<string, string>()
-      for (const { name, text: piece } of all) texts.set(name, (texts.get(name) ?? '') + piece)
+      for (const { name, text: chunk } of all) texts.set(name, (texts.get(name) ?? '') + chunk)
       const guidance = [...texts].map(([name, whole]) => ({ name, text: whole }))
       return { guidance, topics: last.topics, faults: last.faults ?? [] }
     },
     show: ({ guidance, topics }) =>
       guidance.length === 0
         ? `No guidance found. Topics: ${topics.join(', ')}.`
-        : guidance.flatMap(({ text: whole }, at) => [
+        : guidance.flatMap(({ text }, at) => [
             ...(at > 0 ? [''] : []),
-            ...whole.trimEnd().split('\n').map(sanitize),
+            ...text.trimEnd().split('\n').map(sanitize),
           ]),
     notes: ({ faults }) =>
       faults.map(({ name, message }) => sanitize(`Cannot load ${name}: ${message}`)),
@@ -191,7 +191,7 @@ export const statusCommand = command({
   usage: 'status',
   summary: 'show the work status of one or all projects',
   async run(call) {
-    const named = { project: await projectNamed(call) }
+    const named = { project: await resolveProjectOption(call) }
     const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
     const { all, last } = await readPages(call.client, 'worksync_status', named, of)
     return { projects: all, stale: last.stale ?? [] }
@@ -199,37 +199,42 @@ export const statusCommand = command({
   show({ projects }) {
     const now = Date.now()
     return projects.length === 0
-      ? noProject
+      ? noProjectsMessage
       : projects.flatMap((one, at) => [...(at > 0 ? [''] : []), ...statusLines(one, now)])
   },
   notes: ({ stale }) => staleNotes(stale),
 })
 
-const noProject = 'No projects. Add one with `cowork work register <name>`.'
+const noProjectsMessage = 'No projects. Add one with `cowork work register <name>`.'
 
 function statusLines(status: ProjectStatus, now: number): string[] {
   const { counts, active_sprints: sprints, in_progress: doing, conflicts } = status
   const rows = [
-    ...sprints.map((one) => ['sprint', one.id, titleOf(one), `${one.done} of ${one.stories} done`]),
+    ...sprints.map((one) => [
+      'sprint',
+      one.id,
+      formatTitle(one),
+      `${one.done} of ${one.stories} done`,
+    ]),
     ...doing.map((story) => [
       'story',
       story.id,
-      titleOf(story),
+      formatTitle(story),
       story.claimed_by === undefined ? '' : formatClaim(story.claimed_by, story.until ?? '', now),
     ]),
-    ...status.backlog_in_progress.map((item) => ['backlog', item.id, titleOf(item), '']),
+    ...status.backlog_in_progress.map((item) => ['backlog', item.id, formatTitle(item), '']),
     ...conflicts.map(({ id, item, field }) => ['conflict', id, `${item} ${field}`, '']),
   ]
-  const open = Object.entries(counts.stories).map(
+  const storyCounts = Object.entries(counts.stories).map(
     ([name, count]) => `${count} ${formatWorkStatus(name)}`,
   )
-  const waiting = Object.entries(counts.backlog)
+  const openBacklogCount = Object.entries(counts.backlog)
     .filter(([name]) => name !== 'done')
     .reduce((sum, [, count]) => sum + count, 0)
   const facts = [
-    open.join(', ') || 'no stories',
+    storyCounts.join(', ') || 'no stories',
     `${counts.ready} ready`,
-    `${waiting} in the backlog`,
+    `${openBacklogCount} in the backlog`,
     ...(conflicts.length > 0 ? [pluralize(conflicts.length, 'conflict')] : []),
   ]
   const cells = rows.map((row) => row.map(sanitize))
@@ -242,44 +247,48 @@ function statusLines(status: ProjectStatus, now: number): string[] {
   ]
 }
 
-const unwrittenLines = (fault: WriteFailure | undefined): string[] =>
-  fault ? [`file not written since ${fault.since}: ${sanitize(fault.message)}`] : []
+const unwrittenLines = (failure: WriteFailure | undefined): string[] =>
+  failure ? [`file not written since ${failure.since}: ${sanitize(failure.message)}`] : []
 
-type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: ItemSummary[] }
+type ProjectDetail = ProjectBrief & {
+  folder: string
+  guidance: string[]
+  sprint_list: ItemSummary[]
+}
 type Projects = { readonly projects: readonly ProjectBrief[] }
 
 /** Lists the projects or shows one (W11). */
 export const projectsCommand = command({
   usage: 'projects [name]',
   summary: 'list projects, or show one',
-  async run({ client, args: [given] }): Promise<Projects | Whole> {
+  async run({ client, args: [given] }): Promise<Projects | ProjectDetail> {
     const projects = await readProjects(client)
     if (given === undefined) return { projects }
-    const names = projects.map((one) => one.project)
+    const names = projects.map((project) => project.project)
     const asked = { project: resolvePrefix(given, names, 'project') }
     const [one] = (await client.call('worksync_projects', asked)).projects
     if (!one) throw new Error('the daemon returned no project')
-    return one as Whole
+    return one as ProjectDetail
   },
   show: (found) =>
     'projects' in found
-      ? formatRows(found.projects, noProject, {
+      ? formatRows(found.projects, noProjectsMessage, {
           PROJECT: (one) => one.project,
           SPRINTS: (one) => one.sprints,
           STORIES: (one) => one.stories,
           BACKLOG: (one) => one.backlog,
           CONFLICTS: (one) => one.conflicts,
-          ABOUT: aboutOf,
+          ABOUT: describeProject,
         })
       : projectLines(found),
 })
 
-function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
+function describeProject({ broken, unwritten, description, repo }: ProjectBrief): string {
   if (broken) return 'file invalid'
   return unwritten ? 'file not written' : sanitize(description ?? repo ?? '')
 }
 
-function projectLines(one: Whole): string[] {
+function projectLines(one: ProjectDetail): string[] {
   return [
     ...formatFields({
       project: sanitize(one.project),

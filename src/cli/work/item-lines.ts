@@ -15,7 +15,7 @@ import type {
 /** Formats `in_progress` as `in progress`. */
 export const formatWorkStatus = (status: string): string => sanitize(status).replaceAll('_', ' ')
 
-export const titleOf = ({
+export const formatTitle = ({
   title,
   summary,
   id,
@@ -44,15 +44,15 @@ export function storyLines(story: Story, now: number): Line[] {
   return [
     heading(id, story),
     [statusSpan(story.status), dim(` · ${facts.join(' · ')}`)],
-    standing(story, now),
-    ...section('Depends on', story.needs.map(needLine)),
+    stateLine(story, now),
+    ...section('Depends on', story.needs.map(dependencyLine)),
     ...section(
       'Blocks',
       story.needed_by.length > 0 ? [[sanitize(story.needed_by.join(', '))]] : [],
     ),
     ...section('Acceptance criteria', (acceptance ?? []).map(acceptanceLine)),
     ...section('Notes', textLines(notes)),
-    ...longText(story),
+    ...backlogTextLines(story),
     ...section(
       'Paths',
       (paths ?? []).map((path): Line => [sanitize(path)]),
@@ -63,7 +63,7 @@ export function storyLines(story: Story, now: number): Line[] {
   ]
 }
 
-function standing({ lease, ready, needs, status }: Story, now: number): Line {
+function stateLine({ lease, ready, needs, status }: Story, now: number): Line {
   if (lease && Date.parse(lease.until) > now)
     return [styled('cyan', `claimed by ${formatClaim(lease.agent, lease.until, now)}`)]
   const open = needs.filter((need) => !['done', 'dropped', 'gone'].includes(need.status))
@@ -108,7 +108,7 @@ function backlogLines(item: BacklogItem): Line[] {
   return [
     heading(id, item),
     [statusSpan(item.status), dim(` · backlog · ${facts.join(' · ')}`)],
-    ...longText(item),
+    ...backlogTextLines(item),
     ...section('Comments', (item.comments ?? []).flatMap(commentLines)),
   ]
 }
@@ -116,10 +116,10 @@ function backlogLines(item: BacklogItem): Line[] {
 const heading = (id: string, item: Pick<ItemSummary, 'id' | 'title' | 'summary'>): Line => [
   styled('cyan', sanitize(id)),
   ' ',
-  bold(titleOf(item)),
+  bold(formatTitle(item)),
 ]
 
-const looks: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
+const statusColors: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
   in_progress: 'yellow',
   active: 'yellow',
   in_review: 'yellow',
@@ -130,8 +130,8 @@ const looks: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
 }
 
 export function statusSpan(status: string): Span {
-  const look = looks[status]
-  return look ? styled(look, formatWorkStatus(status)) : formatWorkStatus(status)
+  const color = statusColors[status]
+  return color ? styled(color, formatWorkStatus(status)) : formatWorkStatus(status)
 }
 
 const storyLine = (story: StoryBrief, now: number): Line => [
@@ -142,7 +142,7 @@ const storyLine = (story: StoryBrief, now: number): Line => [
 
 export const cardLine = (story: StoryBrief, now: number): Line => [
   sanitize(story.id).padEnd(10),
-  ` ${titleOf(story)}`,
+  ` ${formatTitle(story)}`,
   ...(story.claimed_by === undefined
     ? []
     : [dim(`  ${formatClaim(story.claimed_by, story.until ?? '', now)}`)]),
@@ -153,10 +153,13 @@ const textLines = (text: string | undefined): Line[] =>
     ? []
     : sanitizeLines(text.trimEnd()).map((line): Line => [line])
 
-const longText = ({ text, text_note: note }: Pick<BacklogItem, 'text' | 'text_note'>): Line[] =>
+const backlogTextLines = ({
+  text,
+  text_note: note,
+}: Pick<BacklogItem, 'text' | 'text_note'>): Line[] =>
   section('Text', note === undefined ? textLines(text) : [[dim(sanitize(note))]])
 
-const needLine = ({ id, status, title }: Story['needs'][number]): Line => [
+const dependencyLine = ({ id, status, title }: Story['needs'][number]): Line => [
   sanitize(id).padEnd(10),
   ' ',
   statusSpan(status),
@@ -171,11 +174,11 @@ const conflictLines = ({ id, field, kind, ours, theirs }: Conflict): Line[] => [
   [styled('red', sanitize(id)), `  ${field === '*' ? formatWorkStatus(kind) : sanitize(field)}`],
   ...(kind === 'possible_revert'
     ? []
-    : [[`  current: ${valueText(ours)}`], [`  file: ${valueText(theirs)}`]]),
+    : [[`  current: ${formatValue(ours)}`], [`  file: ${formatValue(theirs)}`]]),
 ]
 
 /** A deleted side has no value. */
-const valueText = (value: unknown): string =>
+const formatValue = (value: unknown): string =>
   value === undefined ? 'deleted' : sanitize(JSON.stringify(value) ?? '')
 
 const commentLines = ({ at, by, text }: { at: string; by: string; text: string }): Line[] => [
@@ -199,6 +202,6 @@ export function itemTable(items: readonly ItemSummary[]): string[] {
     PRIORITY: (item) => item.priority,
     IN: (item) => item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : ''),
     CLAIMED: ({ claimed_by: by, until = '' }) => by && formatClaim(by, until, now),
-    TITLE: titleOf,
+    TITLE: formatTitle,
   })
 }

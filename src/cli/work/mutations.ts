@@ -20,7 +20,7 @@ import {
   readAgentClaim,
   findItem,
   readTextInput,
-  projectNamed,
+  resolveProjectOption,
   resolveProject,
 } from './requests.ts'
 import { formatWorkStatus } from './item-lines.ts'
@@ -28,14 +28,14 @@ import type { ProjectStatus, Sprint, Story } from './wire.ts'
 
 export const priority = () => choice('--priority <priority>', 'priority of the item', priorities)
 export const estimate = () => parsePositiveInt('--estimate <size>', 'size estimate')
-export const needs = () => list('--needs <ids...>', 'stories it depends on')
+export const dependsOn = () => list('--needs <ids...>', 'stories it depends on')
 export const paths = () => list('--paths <globs...>', 'files it changes')
 export const textFile = () => text('--text-file <file>', 'text of the backlog item; - reads stdin')
 
-type Changed = { readonly project: string }
+type ProjectResult = { readonly project: string }
 
 /** Narrows an item, whose fields the wire schema leaves open. */
-const toStory = (item: { readonly id: string }) =>
+const asStory = (item: { readonly id: string }) =>
   item as Pick<Story, 'id' | 'status' | 'sprint_id'>
 
 function changeCommand<
@@ -50,10 +50,10 @@ function changeCommand<
   readonly tool: Name
   /** Builds the input without the project. */
   readonly input: (call: Call<Usage, Given>, project: string) => object | Promise<object>
-  readonly show: (answer: ToolResults[Name] & Changed, call: Call<Usage, Given>) => string
+  readonly show: (answer: ToolResults[Name] & ProjectResult, call: Call<Usage, Given>) => string
 }): CommandSpec {
   const { tool, input, ...rest } = spec
-  return command<Usage, ToolResults[Name] & Changed, Given>({
+  return command<Usage, ToolResults[Name] & ProjectResult, Given>({
     ...rest,
     async run(call) {
       const project = await resolveProject(call)
@@ -64,17 +64,17 @@ function changeCommand<
 }
 
 /** Finds the id argument of a story or backlog item; throws for a sprint. */
-async function storyOrItem(
+async function findStoryOrItem(
   { client, args: [id = ''] }: { readonly client: Client; readonly args: readonly string[] },
   project: string,
-  sprintsCannot: string,
+  sprintMessage: string,
 ): Promise<object> {
   const { kind } = await findItem(client, project, id)
-  if (kind === 'sprint') throw usageError(sprintsCannot)
+  if (kind === 'sprint') throw usageError(sprintMessage)
   return { [kind === 'story' ? 'story_id' : 'item_id']: id }
 }
 
-export const addingCommands = [
+export const addCommands = [
   changeCommand({
     usage: 'add <summary...>',
     summary: 'add a backlog item',
@@ -101,7 +101,7 @@ export const addingCommands = [
       id: text('--id <id>', 'id (default: the next STORY-N)'),
       priority: priority(),
       estimate: estimate(),
-      needs: needs(),
+      needs: dependsOn(),
       paths: paths(),
       notes: text('--notes <text>', 'notes of the story'),
     },
@@ -116,7 +116,7 @@ export const addingCommands = [
       paths: options.paths,
       notes: options.notes,
     }),
-    show: ({ story }) => `Added ${story.id} to ${toStory(story).sprint_id}.`,
+    show: ({ story }) => `Added ${story.id} to ${asStory(story).sprint_id}.`,
   }),
   changeCommand({
     usage: 'sprint <id>',
@@ -167,7 +167,7 @@ export const storyCommands = [
     },
     tool: 'worksync_release',
     input: ({ args: [id], options: { status } }) => ({ story_id: id, status }),
-    show: ({ story }) => `Released ${story.id} (${formatWorkStatus(toStory(story).status)}).`,
+    show: ({ story }) => `Released ${story.id} (${formatWorkStatus(asStory(story).status)}).`,
   }),
   changeCommand({
     usage: 'done <id>',
@@ -186,20 +186,20 @@ export const storyCommands = [
     summary: 'move a story or backlog item into a sprint',
     tool: 'worksync_move',
     input: async (call, project) => ({
-      ...(await storyOrItem(call, project, 'Cannot move a sprint into a sprint.')),
+      ...(await findStoryOrItem(call, project, 'Cannot move a sprint into a sprint.')),
       sprint_id: call.args[1],
     }),
     show: ({ story }, { args: [id] }) =>
       story.id === id
-        ? `Moved ${story.id} to ${toStory(story).sprint_id}.`
-        : `Moved ${id} to ${toStory(story).sprint_id} as ${story.id}.`,
+        ? `Moved ${story.id} to ${asStory(story).sprint_id}.`
+        : `Moved ${id} to ${asStory(story).sprint_id} as ${story.id}.`,
   }),
   changeCommand({
     usage: 'comment <id> <text...>',
     summary: 'comment on a story or backlog item',
     tool: 'worksync_comment',
     input: async (call, project) => ({
-      ...(await storyOrItem(call, project, 'Only stories and backlog items have comments.')),
+      ...(await findStoryOrItem(call, project, 'Only stories and backlog items have comments.')),
       text: call.args.slice(1).join(' '),
     }),
     show: ({ comments }, { args: [id] }) =>
@@ -225,19 +225,22 @@ export const resolveCommand = changeCommand({
     },
   },
   tool: 'worksync_resolve',
-  async input({ client, args: [given, take] }, project) {
+  async input({ client, args: [requestedId, take] }, project) {
     const { projects } = await client.call('worksync_status', { project })
     const conflicts = (projects as ProjectStatus[]).flatMap((one) => one.conflicts)
     const known = conflicts.map(({ id }) => id)
     // The status lists only the first conflicts, so pass on an unknown id.
-    const isTold = known.some((one) => one.startsWith(given))
-    return { conflict_id: isTold ? resolvePrefix(given, known, 'conflict') : given, take }
+    const isListed = known.some((one) => one.startsWith(requestedId))
+    return {
+      conflict_id: isListed ? resolvePrefix(requestedId, known, 'conflict') : requestedId,
+      take,
+    }
   },
   show: (_, { args: [, take] }) =>
     take === 'ours' ? 'Kept the current value.' : 'Applied the file version.',
 })
 
-export const keepingCommands = [
+export const projectCommands = [
   // A repository opens its guidance to agents, so a person must confirm.
   toolCommand({
     usage: 'register <name>',
@@ -282,7 +285,7 @@ export const keepingCommands = [
     usage: 'sync',
     summary: 'write the Obsidian vault',
     tool: 'worksync_sync',
-    input: async (call) => ({ project: await projectNamed(call), ...readAgentClaim(call) }),
+    input: async (call) => ({ project: await resolveProjectOption(call), ...readAgentClaim(call) }),
     show: ({ written, removed, notes, vault_path: folder }) =>
       `Wrote ${written} of ${pluralize(notes, 'note')} and removed ${removed} in ${folder}.`,
   }),

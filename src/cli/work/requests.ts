@@ -14,7 +14,7 @@ import type { BacklogItem, ProjectBrief, Sprint, Story, StoryBrief } from './wir
 type ProjectOption = { readonly project?: string | undefined }
 
 /** A call of a `work` command; the group takes the project option for all of its commands. */
-type Asked = { readonly client: Client; readonly options: object }
+type ProjectCall = { readonly client: Client; readonly options: object }
 
 export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
   (await readPages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[]))
@@ -24,18 +24,18 @@ export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
  * Resolves the project: the given one, the only one, or the one whose repository contains the
  * current folder.
  */
-export async function resolveProject({ client, options }: Asked): Promise<string> {
-  const { project: given }: ProjectOption = options
+export async function resolveProject({ client, options }: ProjectCall): Promise<string> {
+  const { project: requested }: ProjectOption = options
   const projects = await readProjects(client)
   const names = projects.map(({ project }) => project)
-  if (given !== undefined) return resolvePrefix(given, names, 'project')
+  if (requested !== undefined) return resolvePrefix(requested, names, 'project')
   const [only] = names
   if (only === undefined)
     throw new CoworkError('not_found', 'No projects.', {
       hint: 'Add one with `cowork work register <name>`.',
     })
-  const found = names.length === 1 ? only : findOwningProject(process.cwd(), projects)
-  if (found !== undefined) return found
+  const project = names.length === 1 ? only : findOwningProject(process.cwd(), projects)
+  if (project !== undefined) return project
   throw usageError(
     'Project required.',
     `Choose one with -p: ${sanitize(names.slice(0, 20).join(', '))}.`,
@@ -43,9 +43,9 @@ export async function resolveProject({ client, options }: Asked): Promise<string
 }
 
 /** Resolves the project option for commands that default to all projects. */
-export async function projectNamed(asked: Asked): Promise<string | undefined> {
-  const { project }: ProjectOption = asked.options
-  return project === undefined ? undefined : resolveProject(asked)
+export async function resolveProjectOption(request: ProjectCall): Promise<string | undefined> {
+  const { project }: ProjectOption = request.options
+  return project === undefined ? undefined : resolveProject(request)
 }
 
 export function findOwningProject(
@@ -73,20 +73,20 @@ export async function findItem(
   project: string,
   id: string,
 ): Promise<FoundItem & { readonly stale: readonly string[] }> {
-  const story = await unlessMissing(readStory(client, project, id))
+  const story = await undefinedIfMissing(readStory(client, project, id))
   if (story) return { kind: 'story', ...story }
-  const listed = await unlessMissing(readBacklogItem(client, project, id))
-  if (listed) return { kind: 'backlog', ...listed }
-  const sprint = await unlessMissing(readSprint(client, project, id))
+  const backlogItem = await undefinedIfMissing(readBacklogItem(client, project, id))
+  if (backlogItem) return { kind: 'backlog', ...backlogItem }
+  const sprint = await undefinedIfMissing(readSprint(client, project, id))
   if (sprint) return { kind: 'sprint', ...sprint }
   throw new CoworkError('not_found', `Not found: ${sanitize(id)} in ${sanitize(project)}.`, {
     hint: 'Search for the item with `cowork work search <words>`.',
   })
 }
 
-async function readParts<Part extends object>(client: Client, project: string, named: object) {
+async function readParts<Part extends object>(client: Client, project: string, ids: object) {
   const of = (page: object) => [page as Part]
-  const { all, last } = await readPages(client, 'worksync_get', { project, ...named }, of)
+  const { all, last } = await readPages(client, 'worksync_get', { project, ...ids }, of)
   return { all, stale: last.stale ?? [] }
 }
 
@@ -111,7 +111,7 @@ export async function readSprint(client: Client, project: string, id: string) {
   }
 }
 
-const longestShort = 500
+const maxShortFieldLength = 500
 
 /**
  * Merges the parts of a long item: short fields are in each part, long fields continue from part to
@@ -119,20 +119,24 @@ const longestShort = 500
  */
 export function mergeParts<Item extends object>([first, ...rest]: readonly Item[]): Item {
   if (!first) throw new Error('the daemon returned no part of the item')
-  const whole: Record<string, unknown> = Object.fromEntries(Object.entries(first))
+  const merged: Record<string, unknown> = Object.fromEntries(Object.entries(first))
   for (const part of rest)
     for (const [field, value] of Object.entries(part)) {
-      const before = whole[field]
-      if (typeof before === 'string' && typeof value === 'string' && before.length > longestShort)
-        whole[field] = before + value
+      const before = merged[field]
+      if (
+        typeof before === 'string' &&
+        typeof value === 'string' &&
+        before.length > maxShortFieldLength
+      )
+        merged[field] = before + value
       else if (Array.isArray(before) && Array.isArray(value) && !isDeepStrictEqual(before, value))
-        whole[field] = [...(before as unknown[]), ...(value as unknown[])]
-      else whole[field] = value
+        merged[field] = [...(before as unknown[]), ...(value as unknown[])]
+      else merged[field] = value
     }
-  return whole as Item
+  return merged as Item
 }
 
-async function unlessMissing<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+async function undefinedIfMissing<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -172,18 +176,18 @@ export const maxTextBytes = 256_000
 /** Reads the text of a backlog item from a file or, with `-`, from stdin (W25). */
 export async function readTextInput(file: string): Promise<string> {
   const name = file === '-' ? 'stdin' : sanitize(file)
-  const whole = await bytesOf(file === '-' ? process.stdin : createReadStream(file), name)
+  const content = await readLimited(file === '-' ? process.stdin : createReadStream(file), name)
   // Empty input from a failed program in a pipe must not delete the text.
-  if (whole.length === 0)
+  if (content.length === 0)
     throw usageError(
       `Empty input: ${name}.`,
       'To delete the text, use `cowork work set <id> --clear text`.',
     )
-  if (!isUtf8(whole)) throw usageError(`Not valid UTF-8: ${name}.`, 'Save the file as UTF-8.')
-  return whole.toString('utf8')
+  if (!isUtf8(content)) throw usageError(`Not valid UTF-8: ${name}.`, 'Save the file as UTF-8.')
+  return content.toString('utf8')
 }
 
-async function bytesOf(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
+async function readLimited(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {

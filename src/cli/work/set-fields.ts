@@ -7,7 +7,7 @@ import { usageError } from '../exit.ts'
 import { sanitize } from '../output.ts'
 import { readAgentClaim, findItem, readTextInput, resolveProject } from './requests.ts'
 import type { FoundItem } from './requests.ts'
-import { estimate, needs, paths, priority, textFile } from './mutations.ts'
+import { estimate, dependsOn, paths, priority, textFile } from './mutations.ts'
 import type { Story } from './wire.ts'
 
 const settable = {
@@ -17,7 +17,7 @@ const settable = {
   estimate: estimate(),
   notes: text('--notes <text>', 'replace the notes'),
   append: text('--append <text>', 'append to the notes'),
-  needs: needs(),
+  needs: dependsOn(),
   paths: paths(),
   theme: text('--theme <name>', 'theme of a backlog item'),
   textFile: textFile(),
@@ -36,7 +36,7 @@ type SetFlags = Values<typeof settable>
 type Kind = FoundItem['kind']
 type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
 
-const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
+const flagsByKind: Readonly<Record<Kind, readonly Flag[]>> = {
   story: ['title', 'status', 'priority', 'estimate', 'notes', 'append', 'needs', 'paths'],
   sprint: ['title', 'status', 'goal', 'themes', 'start', 'end', 'carryTo', 'archive'],
   backlog: ['title', 'status', 'priority', 'theme', 'textFile', 'ifText'],
@@ -50,12 +50,12 @@ const fieldNames: Readonly<Partial<Record<Flag, string>>> = {
   ifText: 'text_sha256',
 }
 
-function fieldOf(kind: Kind, flag: Flag): string | undefined {
-  if (!flagsOf[kind].includes(flag)) return undefined
+function toField(kind: Kind, flag: Flag): string | undefined {
+  if (!flagsByKind[kind].includes(flag)) return undefined
   return kind === 'backlog' && flag === 'title' ? 'summary' : (fieldNames[flag] ?? flag)
 }
 
-const toolOf = {
+const toolByKind = {
   story: { tool: 'worksync_update_story', id: 'story_id' },
   sprint: { tool: 'worksync_update_sprint', id: 'sprint_id' },
   backlog: { tool: 'worksync_update_backlog', id: 'item_id' },
@@ -69,18 +69,18 @@ export const setCommand = command({
     const { client, options } = call
     const [id] = call.args
     const project = await resolveProject(call)
-    const found = await findItem(client, project, id)
-    const { tool, id: name } = toolOf[found.kind]
+    const item = await findItem(client, project, id)
+    const { tool, id: name } = toolByKind[item.kind]
     const change = {
       project,
       [name]: id,
-      ...(await withText(found, options)),
+      ...(await readChange(item, options)),
       expect_rev: options.ifRev,
       ...readAgentClaim(call),
     }
-    const answer = await client.call(tool, change).catch((error: unknown) => inOurWords(error, id))
+    const answer = await client.call(tool, change).catch((error: unknown) => replaceHint(error, id))
     return {
-      data: { project, kind: found.kind, ...answer },
+      data: { project, kind: item.kind, ...answer },
       rev: Number(changedItem(answer)['rev']),
       carried: 'carried' in answer ? answer.carried : [],
     }
@@ -94,13 +94,13 @@ export const setCommand = command({
   ],
 })
 
-function changedItem(answer: ToolResults[(typeof toolOf)[Kind]['tool']]) {
+function changedItem(answer: ToolResults[(typeof toolByKind)[Kind]['tool']]) {
   if ('story' in answer) return answer.story
   return 'sprint' in answer ? answer.sprint : answer.item
 }
 
 /** Adds the text and the hash of the current one, so that no newer text is replaced (W25). */
-async function withText(found: FoundItem, flags: SetFlags): Promise<Record<string, unknown>> {
+async function readChange(found: FoundItem, flags: SetFlags): Promise<Record<string, unknown>> {
   if (found.kind === 'story' && flags.textFile !== undefined) checkOrigin(found.story)
   const { text, ...fields } = toFields(found.kind, flags)
   if (found.kind !== 'backlog' || text === undefined) return fields
@@ -121,7 +121,7 @@ function checkOrigin({ id, from_backlog: from }: Story): void {
 }
 
 /** Replaces the hint for agents by one that names commands. */
-function inOurWords(error: unknown, id: string): never {
+function replaceHint(error: unknown, id: string): never {
   if (!(error instanceof CoworkError) || error.code !== 'stale') throw error
   throw new CoworkError(error.code, error.message, {
     hint: `Check the current text with \`cowork work show ${sanitize(id)}\`, then retry.`,
@@ -135,10 +135,10 @@ function inOurWords(error: unknown, id: string): never {
 export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
   const { ifRev: _, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
-  const foreign: string[] = []
+  const inapplicable: string[] = []
   const set = (flag: Flag, value: unknown) => {
-    const name = fieldOf(kind, flag)
-    if (name === undefined) foreign.push(`--${dashed(flag)}`)
+    const name = toField(kind, flag)
+    if (name === undefined) inapplicable.push(`--${toDashed(flag)}`)
     else fields[name] = value
   }
   for (const [flag, value] of Object.entries(values))
@@ -146,16 +146,16 @@ export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
     if (value !== undefined && isFlag(flag))
       set(flag, flag === 'status' ? String(value).replaceAll('-', '_') : value)
   for (const field of clear) set(field === 'text' ? 'textFile' : field, null)
-  if (foreign.length === 0) return fields
-  const known = flagsOf[kind].map((flag) => `--${dashed(flag)}`)
+  if (inapplicable.length === 0) return fields
+  const known = flagsByKind[kind].map((flag) => `--${toDashed(flag)}`)
   throw usageError(
-    `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${foreign.join(', ')}.`,
+    `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${inapplicable.join(', ')}.`,
     `Use ${known.join(', ')}.`,
   )
 }
 
 /** Excludes global flags such as `--json`. */
 const isFlag = (name: string): name is Flag =>
-  Object.values(flagsOf).some((flags: readonly string[]) => flags.includes(name))
+  Object.values(flagsByKind).some((flags: readonly string[]) => flags.includes(name))
 
-const dashed = (flag: string) => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const toDashed = (flag: string) => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -31,11 +31,11 @@ type Hello = { readonly cowork: number; readonly token?: string; readonly agent?
 const clientName = 'cowork-verify'
 const revision = '2025-11-25'
 
-async function connectStdio(paths: StatePaths, who: Hello): Promise<WorkClient> {
+async function connectStdio(paths: StatePaths, hello: Hello): Promise<WorkClient> {
   const socket = connect(paths.socket)
   await once(socket, 'connect')
   socket.on('error', () => undefined)
-  socket.write(`${JSON.stringify({ ...who, tools: ['work'] })}\n`)
+  socket.write(`${JSON.stringify({ ...hello, tools: ['work'] })}\n`)
   const client = createLineClient(socket, (line) => void socket.write(line))
   await initialize(client, clientName, revision)
   return { ...client, name: 'stdio', isForWork: false, close: () => void socket.destroy() }
@@ -64,13 +64,13 @@ export const worksyncTools = [
   'worksync_remove_backlog',
   'worksync_sync',
 ] as const
-type SeedTool = (typeof worksyncTools)[number]
+type WorksyncTool = (typeof worksyncTools)[number]
 
 export type Check = { readonly name: string; readonly fault?: string }
 
 type Answer = Readonly<Record<string, unknown>>
 type Step = {
-  readonly tool: SeedTool
+  readonly tool: WorksyncTool
   readonly args: object
   readonly expected: object
 }
@@ -124,24 +124,28 @@ export const steps: readonly Step[] = [
     expected: { story: { status: 'done' }, history: { summary: 'All of it answers' } },
   },
   { tool: 'worksync_history', args: {}, expected: { history: [{ summary: 'All of it answers' }] } },
-  { tool: 'worksync_remove_backlog', args: { item_id: item }, expected: { removed: { id: item } } },
+  {
+    tool: 'worksync_remove_backlog',
+    args: { item_id: item },
+    expected: { removeProject: { id: item } },
+  },
   { tool: 'worksync_sync', args: {}, expected: {} },
 ]
 
 /** Calls every WorkSync tool on a temporary project and continues after failures. */
-export async function checkClient(door: WorkClient, project: string): Promise<Check[]> {
-  const checks: Check[] = [await checked('tools/list', () => checkListed(door))]
+export async function checkClient(mcpClient: WorkClient, project: string): Promise<Check[]> {
+  const checks: Check[] = [await runCheck('tools/list', () => checkListed(mcpClient))]
   for (const { tool, args, expected } of steps)
     checks.push(
-      await checked(tool, async () => {
-        const answer = await called(door, tool, { project, ...args })
+      await runCheck(tool, async () => {
+        const answer = await callTool(mcpClient, tool, { project, ...args })
         const fault = describeMismatch(expected, answer, '')
         if (fault !== undefined) throw new CoworkError('failed', fault)
       }),
     )
   checks.push(
-    await checked('worksync_sync again', async () => {
-      const { written } = await called(door, 'worksync_sync', { project })
+    await runCheck('worksync_sync again', async () => {
+      const { written } = await callTool(mcpClient, 'worksync_sync', { project })
       if (written !== 0)
         throw new CoworkError('failed', `wrote ${String(written)} notes without changes`)
     }),
@@ -149,7 +153,7 @@ export async function checkClient(door: WorkClient, project: string): Promise<Ch
   return checks
 }
 
-async function checked(name: string, act: () => Promise<void> | void): Promise<Check> {
+async function runCheck(name: string, act: () => Promise<void> | void): Promise<Check> {
   try {
     await act()
     return { name }
@@ -158,17 +162,17 @@ async function checked(name: string, act: () => Promise<void> | void): Promise<C
   }
 }
 
-async function checkListed(door: WorkClient): Promise<void> {
-  const names = (await listTools(door)).map(({ name }) => name)
-  const absent = worksyncTools.filter((tool) => !names.includes(tool))
-  if (absent.length > 0) throw new CoworkError('failed', `does not list ${absent.join(', ')}`)
-  const foreign = names.filter((name) => !name.startsWith('worksync_'))
-  if (door.isForWork && foreign.length > 0)
-    throw new CoworkError('failed', `also lists ${foreign.join(', ')}`)
+async function checkListed(mcpClient: WorkClient): Promise<void> {
+  const names = (await listTools(mcpClient)).map(({ name }) => name)
+  const missing = worksyncTools.filter((tool) => !names.includes(tool))
+  if (missing.length > 0) throw new CoworkError('failed', `does not list ${missing.join(', ')}`)
+  const unexpected = names.filter((name) => !name.startsWith('worksync_'))
+  if (mcpClient.isForWork && unexpected.length > 0)
+    throw new CoworkError('failed', `also lists ${unexpected.join(', ')}`)
 }
 
-async function called(door: WorkClient, tool: string, args: object): Promise<Answer> {
-  const result = (await door.request('tools/call', { name: tool, arguments: args })) as {
+async function callTool(mcpClient: WorkClient, tool: string, args: object): Promise<Answer> {
+  const result = (await mcpClient.request('tools/call', { name: tool, arguments: args })) as {
     isError?: boolean
     structuredContent?: Answer
     content?: { text?: string }[]
@@ -191,15 +195,15 @@ export function describeMismatch(
       ? undefined
       : `${path} is ${JSON.stringify(found) ?? 'absent'}, not ${JSON.stringify(expected)}`
   if (typeof found !== 'object' || found === null) return `${path || 'the result'} is absent`
-  const inside = found as Readonly<Record<string, unknown>>
+  const fields = found as Readonly<Record<string, unknown>>
   for (const [key, value] of Object.entries(expected)) {
-    const fault = describeMismatch(value, inside[key], path === '' ? key : `${path}.${key}`)
+    const fault = describeMismatch(value, fields[key], path === '' ? key : `${path}.${key}`)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-const ownName = 'work-verify'
+const agentName = 'work-verify'
 
 /**
  * Runs the WorkSync client check against the running daemon: every tool over MCP, over stdio and
@@ -211,28 +215,31 @@ export async function verifyWork(
 ): Promise<ExitCode> {
   const { paths, out } = context
   const client = createClient(context)
-  const caller = await callerFor(context, client, agent)
-  const told: { readonly over: string; readonly checks: readonly Check[] }[] = []
+  const caller = await chooseCaller(context, client, agent)
+  const results: { readonly over: string; readonly checks: readonly Check[] }[] = []
   try {
     const url = findRunningDaemon(paths)?.workUrl
-    const doors = [
+    const connectors = [
       () => connectStdio(paths, caller.hello),
       ...(url === undefined ? [] : [() => connectHttp(url, caller.hello.token)]),
     ]
-    for (const open of doors) {
-      const door = await open()
+    for (const open of connectors) {
+      const mcpClient = await open()
       try {
-        told.push({ over: door.name, checks: await onScratch(client, door) })
+        results.push({
+          over: mcpClient.name,
+          checks: await checkOnTemporaryProject(client, mcpClient),
+        })
       } finally {
-        await door.close()
+        await mcpClient.close()
       }
     }
   } finally {
     await caller.end()
   }
-  const failed = told.flatMap(({ checks }) => checks).filter(({ fault }) => fault !== undefined)
-  out.data({ ok: failed.length === 0, over: told }, () =>
-    told.flatMap(({ over, checks }) => [
+  const failed = results.flatMap(({ checks }) => checks).filter(({ fault }) => fault !== undefined)
+  out.data({ ok: failed.length === 0, over: results }, () =>
+    results.flatMap(({ over, checks }) => [
       `over ${sanitize(over)}`,
       ...checks.map(({ name, fault }) =>
         fault === undefined ? `  ok    ${name}` : `  FAIL  ${name}: ${sanitize(fault)}`,
@@ -244,40 +251,40 @@ export async function verifyWork(
   return exitCode.failed
 }
 
-type Calling = { readonly hello: Hello; end(): Promise<void> }
+type CheckCaller = { readonly hello: Hello; end(): Promise<void> }
 
 /** Chooses the agent of the check: the given one, an unauthenticated one, or a temporary one. */
-async function callerFor(
+async function chooseCaller(
   context: Context,
   client: Client,
   agent: string | undefined,
-): Promise<Calling> {
+): Promise<CheckCaller> {
   const { paths, env } = context
-  const hello: Hello = { cowork: 1, ...buildHello({ paths, env, agent: agent ?? ownName }) }
+  const hello: Hello = { cowork: 1, ...buildHello({ paths, env, agent: agent ?? agentName }) }
   const { auth } = await client.call('cowork_status')
-  const asIs = { hello, end: async () => undefined }
-  if (hello.token !== undefined) return asIs
+  const unchanged = { hello, end: async () => undefined }
+  if (hello.token !== undefined) return unchanged
   if (auth === 'open') {
     const { api_key: token } = (await loadSettings(context)).config.work
     const { agents } = await client.call('cowork_list_agents')
     // With WORKSYNC_API_KEY set, the holder of the key is one of the agents (W2).
-    if (token === undefined || !agents.some(({ id }) => id === 'worksync')) return asIs
-    return { ...asIs, hello: { cowork: 1, token } }
+    if (token === undefined || !agents.some(({ id }) => id === 'worksync')) return unchanged
+    return { ...unchanged, hello: { cowork: 1, token } }
   }
   if (agent !== undefined)
     throw new CoworkError('auth_error', `No stored token for ${sanitize(agent)}.`, {
       hint: 'Omit --agent to use a temporary agent.',
     })
-  const made = await client.call('cowork_add_agent', {
-    id: ownName,
+  const created = await client.call('cowork_add_agent', {
+    id: agentName,
     scopes: ['*:work'],
   })
-  const end = async () => void (await client.call('cowork_revoke_agent', { id: ownName }))
-  return { hello: { cowork: 1, token: made.token }, end }
+  const end = async () => void (await client.call('cowork_revoke_agent', { id: agentName }))
+  return { hello: { cowork: 1, token: created.token }, end }
 }
 
 /** Runs the check on a temporary project. */
-async function onScratch(client: Client, door: WorkClient): Promise<Check[]> {
+async function checkOnTemporaryProject(client: Client, mcpClient: WorkClient): Promise<Check[]> {
   const project = `verify-${randomHex(4)}`
   await client.call('worksync_register_project', {
     project,
@@ -285,7 +292,7 @@ async function onScratch(client: Client, door: WorkClient): Promise<Check[]> {
   })
   let checks: Check[] = []
   try {
-    checks = await checkClient(door, project)
+    checks = await checkClient(mcpClient, project)
   } finally {
     checks.push(...(await removed(client, project)))
   }
@@ -298,20 +305,20 @@ async function removed(client: Client, project: string): Promise<Check[]> {
     project,
   })
   const file = join(folder, 'work-index.yaml')
-  const inFile = await checked('work-index.yaml', () => {
-    const fault = describeMismatch(left, parseYaml(readFileSync(file, 'utf8')).value, '')
+  const inFile = await runCheck('work-index.yaml', () => {
+    const fault = describeMismatch(expectedFile, parseYaml(readFileSync(file, 'utf8')).value, '')
     if (fault !== undefined) throw new CoworkError('failed', `in the file: ${fault}`)
   })
   const { vault_path: vault } = await client.call('worksync_sync')
-  const cleared = await checked('cleanup', () => {
+  const cleanup = await runCheck('cleanup', () => {
     for (const place of [folder, join(vault, 'projects', project)])
       if (basename(place) === project) rmSync(place, { recursive: true, force: true })
   })
-  return [inFile, cleared]
+  return [inFile, cleanup]
 }
 
 /** The expected content of the file after the calls. */
-const left = {
+const expectedFile = {
   sprints: [
     {
       id: 'check-sprint',

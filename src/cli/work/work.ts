@@ -1,7 +1,7 @@
 import { localCommand, text } from '../command.ts'
 import type { CommandSpec } from '../command.ts'
 import { boardCommand } from './board/board.ts'
-import { addingCommands, keepingCommands, resolveCommand, storyCommands } from './mutations.ts'
+import { addCommands, projectCommands, resolveCommand, storyCommands } from './mutations.ts'
 import { listingCommands, projectsCommand, readingCommands, statusCommand } from './history.ts'
 import { setCommand } from './set-fields.ts'
 
@@ -21,12 +21,12 @@ export const workCommand: CommandSpec = {
     boardCommand,
     ...listingCommands,
     ...readingCommands,
-    ...addingCommands,
+    ...addCommands,
     setCommand,
     ...storyCommands,
     resolveCommand,
     projectsCommand,
-    ...keepingCommands,
+    ...projectCommands,
     localCommand({
       usage: 'verify',
       summary: 'test every work tool on a temporary project',

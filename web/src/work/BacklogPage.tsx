@@ -44,14 +44,14 @@ export function BacklogPage() {
           {add}
         </EmptyState>
       ) : (
-        <Items items={data.items} isWhole={data.isWhole} />
+        <BacklogList items={data.items} isWhole={data.isWhole} />
       )}
       {isAdding && <BacklogDialog onClose={() => setAdding(false)} />}
     </>
   )
 }
 
-function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boolean }) {
+function BacklogList({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boolean }) {
   const sorted = items.toSorted((a, b) => priorityRank(a.priority) - priorityRank(b.priority))
   const [open, done] = [
     sorted.filter(({ status }) => status !== 'done'),
@@ -90,8 +90,8 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
 function BacklogRow({ item }: { item: BacklogItem }) {
   const view = useView()
   const { project, mayChange } = useWork()
-  const [asked, setAsked] = useState<'show' | 'edit' | 'remove'>()
-  const close = () => setAsked(undefined)
+  const [openDialog, setOpenDialog] = useState<'show' | 'edit' | 'remove'>()
+  const close = () => setOpenDialog(undefined)
   const about = { project, item_id: item.id, expect_rev: item.rev }
   return (
     <li className="flex items-center gap-3 border-b border-line py-2.5">
@@ -100,7 +100,7 @@ function BacklogRow({ item }: { item: BacklogItem }) {
           type="button"
           aria-haspopup="dialog"
           className="rounded text-left break-words hover:underline"
-          onClick={() => setAsked('show')}
+          onClick={() => setOpenDialog('show')}
         >
           <SafeText text={item.summary} />
         </button>
@@ -117,22 +117,22 @@ function BacklogRow({ item }: { item: BacklogItem }) {
         </p>
       </div>
       {mayChange && item.promoted_to === undefined && item.status !== 'done' && (
-        <IntoSprint item={item} />
+        <MoveToSprint item={item} />
       )}
       {mayChange && (
         <Menu
           trigger={<IconButton icon="more" label={`More about ${sanitizeText(item.id)}`} />}
           items={[
-            { label: 'Edit', icon: 'edit', act: () => setAsked('edit') },
-            { label: 'Remove', icon: 'cross', danger: true, act: () => setAsked('remove') },
+            { label: 'Edit', icon: 'edit', act: () => setOpenDialog('edit') },
+            { label: 'Remove', icon: 'cross', danger: true, act: () => setOpenDialog('remove') },
           ]}
         />
       )}
-      {asked === 'show' && (
-        <BacklogDetail item={item} onEdit={() => setAsked('edit')} onClose={close} />
+      {openDialog === 'show' && (
+        <BacklogDetail item={item} onEdit={() => setOpenDialog('edit')} onClose={close} />
       )}
-      {asked === 'edit' && <BacklogDialog item={item} onClose={close} />}
-      {asked === 'remove' && (
+      {openDialog === 'edit' && <BacklogDialog item={item} onClose={close} />}
+      {openDialog === 'remove' && (
         <ConfirmDialog
           title="Remove from the backlog?"
           action="Remove"
@@ -148,7 +148,7 @@ function BacklogRow({ item }: { item: BacklogItem }) {
   )
 }
 
-function IntoSprint({ item }: { item: BacklogItem }) {
+function MoveToSprint({ item }: { item: BacklogItem }) {
   const { project } = useWork()
   const sprints = useQuery(sprintsQuery(project)).data ?? []
   const open = openSprints(sprints)
@@ -179,14 +179,14 @@ type Props = { item: BacklogItem; onEdit: () => void; onClose: () => void }
 function BacklogDetail({ item, onEdit, onClose }: Props) {
   const { project, mayChange } = useWork()
   const query = itemQuery(project, item.id)
-  const whole = useQuery(query)
-  const { data } = whole
+  const itemResult = useQuery(query)
+  const { data } = itemResult
   useRefetch((entry) => affectsKind(entry, project, 'backlog'), query)
   return (
     <Dialog title={sanitizeText(item.id)} onClose={onClose} wide>
       <SafeText as="p" className="break-words" text={item.summary} />
       {!data ? (
-        <QueryState query={whole} what="the text" rows={3} />
+        <QueryState query={itemResult} what="the text" rows={3} />
       ) : data.text === undefined && data.text_note === undefined ? (
         <p className="text-soft">No text</p>
       ) : (

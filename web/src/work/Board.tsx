@@ -16,7 +16,7 @@ import { boardQuery } from './work-queries.ts'
 import type { BoardData } from './work-queries.ts'
 
 /** Number of cards rendered per column until the person shows all. */
-const mostCards = 60
+const maxCards = 60
 
 type Props = { board: BoardData; sprints: readonly Sprint[] }
 
@@ -28,25 +28,25 @@ export function Board({ board, sprints }: Props) {
   const navigate = useNavigate()
   const moves = useMoves(project)
   const hint = useId()
-  const [whole, setWhole] = useState<ReadonlySet<Status>>(new Set())
+  const [expanded, setWhole] = useState<ReadonlySet<Status>>(new Set())
   const columns = useMemo(
     () =>
       buildColumns(stories).map(({ status, cards }) => ({
         status,
-        cards: whole.has(status) ? cards : cards.slice(0, mostCards),
+        cards: expanded.has(status) ? cards : cards.slice(0, maxCards),
         count: cards.length,
       })),
-    [stories, whole],
+    [stories, expanded],
   )
 
   /** Returns the current card, not the one from the start of the drag. */
-  const cardNow = (id: string) =>
+  const getCurrentCard = (id: string) =>
     queryClient
       .getQueryData(boardQuery(project, sprint.id).queryKey)
       ?.stories.find((card) => card.id === id)
-  const follow = useFollow(stories)
+  const keepFocusOn = useFocusAfterMove(stories)
   function drop(id: string, to: Status) {
-    const card = cardNow(id)
+    const card = getCurrentCard(id)
     if (card && card.status !== to) void moves.toStatus(card, to)
   }
   function walk(direction: Direction) {
@@ -66,12 +66,12 @@ export function Board({ board, sprints }: Props) {
     if (view.story !== undefined) scrollToRow(view.story)
   }, [view.story])
   const { drag, ghost, onPointerDown } = useDrag(drop)
-  const { lift, said, onKeyDown, onBlur } = useKeyboardDrag({
+  const { lift, announcement, onKeyDown, onBlur } = useKeyboardDrag({
     cards: stories,
     mayMove: mayChange,
     onWalk: walk,
     onDrop(id, to) {
-      follow(id, to)
+      keepFocusOn(id, to)
       drop(id, to)
     },
   })
@@ -81,8 +81,8 @@ export function Board({ board, sprints }: Props) {
     h: () => walk('left'),
     l: () => walk('right'),
   })
-  const held = drag ?? lift
-  const dragged = drag && cardNow(drag.id)
+  const lifted = drag ?? lift
+  const dragged = drag && getCurrentCard(drag.id)
   return (
     <HorizontalScroll label={`Board of ${sprint.id}`} className="min-h-0 flex-1 -outline-offset-2">
       <div
@@ -101,10 +101,10 @@ export function Board({ board, sprints }: Props) {
             stories={stories}
             sprints={sprints}
             hint={hint}
-            heldId={held?.id}
-            isOver={held?.over === status}
+            heldId={lifted?.id}
+            isOver={lifted?.over === status}
             moves={moves}
-            onShowAll={() => setWhole(new Set([...whole, status]))}
+            onShowAll={() => setWhole(new Set([...expanded, status]))}
           />
         ))}
       </div>
@@ -117,7 +117,7 @@ export function Board({ board, sprints }: Props) {
         {mayChange ? 'Space lifts the story, arrow keys navigate.' : 'Arrow keys navigate.'}
       </p>
       <p aria-live="assertive" className="sr-only">
-        {said}
+        {announcement}
       </p>
       {drag && dragged && (
         <div
@@ -126,7 +126,7 @@ export function Board({ board, sprints }: Props) {
           className="pointer-events-none fixed z-30 rotate-1 rounded border border-edge bg-panel shadow-raised"
           style={drag.box}
         >
-          <CardFace card={dragged} waits={[]} />
+          <CardFace card={dragged} blockedBy={[]} />
         </div>
       )}
     </HorizontalScroll>
@@ -134,15 +134,15 @@ export function Board({ board, sprints }: Props) {
 }
 
 /** Restores the focus on a card that was moved by keys. */
-function useFollow(stories: BoardData['stories']) {
-  const carried = useRef<{ id: string; to: Status }>(undefined)
+function useFocusAfterMove(stories: BoardData['stories']) {
+  const moved = useRef<{ id: string; to: Status }>(undefined)
   useLayoutEffect(() => {
-    const { id, to } = carried.current ?? {}
+    const { id, to } = moved.current ?? {}
     if (id === undefined || stories.find((card) => card.id === id)?.status !== to) return
-    carried.current = undefined
+    moved.current = undefined
     focusRow(id)
   }, [stories])
   return (id: string, to: Status) => {
-    carried.current = { id, to }
+    moved.current = { id, to }
   }
 }

@@ -19,21 +19,21 @@ export function Comments({ story: { id, comments = [] } }: { story: Story }) {
         <ol aria-label="Comments" className="grid gap-3">
           {comments.map((comment, at) => (
             // Comments are append-only. oxlint-disable-next-line react/no-array-index-key
-            <Said key={at} comment={comment} />
+            <CommentItem key={at} comment={comment} />
           ))}
         </ol>
       )}
-      {mayChange && <Say id={id} />}
+      {mayChange && <CommentForm id={id} />}
     </Section>
   )
 }
 
-function Said({ comment: { at, by, text } }: { comment: Comment }) {
-  const nameOf = useActorName()
+function CommentItem({ comment: { at, by, text } }: { comment: Comment }) {
+  const formatActor = useActorName()
   return (
     <li className="grid gap-0.5">
       <p className="flex gap-2 text-xs text-soft">
-        <SafeText as="b" text={nameOf(by)} />
+        <SafeText as="b" text={formatActor(by)} />
         <Ago at={at} />
       </p>
       <SafeText as="p" className="break-words whitespace-pre-wrap" text={text} lines />
@@ -41,10 +41,10 @@ function Said({ comment: { at, by, text } }: { comment: Comment }) {
   )
 }
 
-function Say({ id }: { id: string }) {
+function CommentForm({ id }: { id: string }) {
   const { project } = useWork()
   const [text, setText] = useState('')
-  const say = useMutation({
+  const submit = useMutation({
     mutationFn: () => call('worksync_comment', { project, story_id: id, text: text.trim() }),
     onSuccess: () => setText(''),
   })
@@ -53,7 +53,7 @@ function Say({ id }: { id: string }) {
       className="grid gap-2"
       onSubmit={(event) => {
         event.preventDefault()
-        say.mutate()
+        submit.mutate()
       }}
     >
       <TextArea
@@ -64,12 +64,12 @@ function Say({ id }: { id: string }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <ErrorNote error={say.error} />
+      <ErrorNote error={submit.error} />
       <Button
         type="submit"
         size="sm"
         className="justify-self-start"
-        disabled={text.trim() === '' || say.isPending}
+        disabled={text.trim() === '' || submit.isPending}
       >
         Comment
       </Button>

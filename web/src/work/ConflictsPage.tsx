@@ -26,13 +26,13 @@ export function ConflictsPage() {
       className="scroll-thin grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-5 py-4 max-md:px-4"
     >
       {conflicts.map((conflict) => (
-        <Line key={conflict.id} conflict={conflict} />
+        <ConflictRow key={conflict.id} conflict={conflict} />
       ))}
     </ul>
   )
 }
 
-function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
+function ConflictRow({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
   const { project } = useWork()
   const view = useView()
   const query = useQuery(conflictQuery(project, id))

@@ -76,20 +76,20 @@ export const BacklogDialog = ({ item, onClose }: BacklogProps) => (
     onClose={onClose}
     wide
   >
-    {item ? <Editing id={item.id} onClose={onClose} /> : <Form onClose={onClose} />}
+    {item ? <EditForm id={item.id} onClose={onClose} /> : <BacklogForm onClose={onClose} />}
   </Dialog>
 )
 
 /** Loads the current item first, because the list can be stale. */
-function Editing({ id, onClose }: { id: string; onClose: () => void }) {
+function EditForm({ id, onClose }: { id: string; onClose: () => void }) {
   const { project } = useWork()
   const query = useQuery(itemQuery(project, id))
   const { data, isFetchedAfterMount } = query
-  if (data && isFetchedAfterMount) return <Form item={data} onClose={onClose} />
+  if (data && isFetchedAfterMount) return <BacklogForm item={data} onClose={onClose} />
   return <QueryState query={query} what="the item" rows={4} />
 }
 
-function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
+function BacklogForm({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
   const { project } = useWork()
   // The state when the form was opened (W22).
   const [before] = useState(item)

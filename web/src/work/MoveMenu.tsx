@@ -9,7 +9,7 @@ import { statusStyles } from './StatusChips.tsx'
 import type { Moves } from './use-moves.ts'
 
 /** Limit of sprints in the menu. */
-const mostSprints = 8
+const maxSprints = 8
 
 type Props = {
   story: Pick<Card, 'id' | 'rev' | 'status' | 'sprint_id'>
@@ -31,7 +31,7 @@ export const MoveMenu = ({ story, sprints, moves, trigger }: Props) => (
         })),
       ...openSprints(sprints)
         .filter(({ id }) => id !== story.sprint_id)
-        .slice(0, mostSprints)
+        .slice(0, maxSprints)
         .map((sprint) => ({
           label: `To sprint ${sanitizeText(sprintLabel(sprint, sprints))}`,
           icon: 'call' as const,

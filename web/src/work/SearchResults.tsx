@@ -16,17 +16,17 @@ import { WorkBar } from './WorkBar.tsx'
 /** Lists the stories, backlog items and sprints that match, in this project or in all. */
 export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: boolean }) {
   const { project } = useWork()
-  const where = isEverywhere ? undefined : project
-  const query = findQuery(where, q)
-  const found = useInfiniteQuery(query)
-  const { data } = found
-  useRefetch((entry) => matchesProject(entry, where), query)
+  const scope = isEverywhere ? undefined : project
+  const query = findQuery(scope, q)
+  const results = useInfiniteQuery(query)
+  const { data } = results
+  useRefetch((entry) => matchesProject(entry, scope), query)
   const hits = data?.pages.flatMap(({ results }) => results)
   return (
     <>
       <WorkBar />
       {!hits ? (
-        <QueryState query={found} what="search results" />
+        <QueryState query={results} what="search results" />
       ) : hits.length === 0 ? (
         <NoMatch q={q} />
       ) : (
@@ -36,14 +36,14 @@ export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: bo
           </p>
           <ul aria-label="Search results" className="border-t border-line">
             {hits.map((hit) => (
-              <Line
+              <ResultRow
                 key={`${hit.project ?? ''} ${hit.kind} ${hit.id}`}
                 hit={hit}
                 project={hit.project ?? project}
               />
             ))}
           </ul>
-          <ShowMore query={found} />
+          <ShowMore query={results} />
         </div>
       )}
     </>
@@ -65,7 +65,7 @@ function NoMatch({ q }: { q: string }) {
   )
 }
 
-function Line({ hit, project }: { hit: Hit; project: string }) {
+function ResultRow({ hit, project }: { hit: Hit; project: string }) {
   const view = useView()
   const isOpen = hit.kind === 'story' && view.story === hit.id
   const { q: _, story: __, ...others } = view

@@ -69,15 +69,15 @@ type Props = {
 /** Completes a sprint and carries its open stories to another one (W13). */
 export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
   const { project } = useWork()
-  const left = stories.filter(isOpen).length
+  const openCount = stories.filter(isOpen).length
   const others = openSprints(sprints).filter(({ id }) => id !== sprint.id)
   const target = useField(others[0]?.id)
-  const isStuck = left > 0 && others.length === 0
+  const hasNoTarget = openCount > 0 && others.length === 0
   const name = sanitizeText(sprintTitle(sprint))
   return (
     <FormDialog
       title={`Complete ${name}?`}
-      action={isStuck ? undefined : 'Complete'}
+      action={hasNoTarget ? undefined : 'Complete'}
       isCautious
       act={() =>
         call('worksync_update_sprint', {
@@ -85,22 +85,22 @@ export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
           sprint_id: sprint.id,
           status: 'completed',
           expect_rev: sprint.rev,
-          ...(left > 0 && { carry_to: target.value || others[0]?.id }),
+          ...(openCount > 0 && { carry_to: target.value || others[0]?.id }),
         })
       }
       done={`Completed ${name}.`}
       onClose={onClose}
     >
-      {left === 0 ? (
+      {openCount === 0 ? (
         <p className="text-soft">All stories are done or dropped.</p>
-      ) : isStuck ? (
+      ) : hasNoTarget ? (
         <p className="text-soft">
-          {pluralize(left, 'story is', 'stories are')} still open. Create another sprint for the
-          open stories first.
+          {pluralize(openCount, 'story is', 'stories are')} still open. Create another sprint for
+          the open stories first.
         </p>
       ) : (
         <SelectField
-          label={`Move ${pluralize(left, 'open story', 'open stories')} to`}
+          label={`Move ${pluralize(openCount, 'open story', 'open stories')} to`}
           choices={others.map((one) => ({
             value: one.id,
             label: sanitizeText(sprintLabel(one, sprints)),

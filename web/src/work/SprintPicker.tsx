@@ -25,9 +25,9 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
   const view = useView()
   const navigate = useNavigate()
   const { project, mayChange } = useWork()
-  const [asked, setAsked] = useState<'new' | 'complete'>()
-  const close = () => setAsked(undefined)
-  const begin = () =>
+  const [openDialog, setOpenDialog] = useState<'new' | 'complete'>()
+  const close = () => setOpenDialog(undefined)
+  const start = () =>
     call('worksync_update_sprint', {
       project,
       sprint_id: sprint.id,
@@ -60,23 +60,23 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
           trigger={<IconButton icon="more" label="More about sprints" />}
           items={[
             ...(sprint.status === 'planned'
-              ? [{ label: 'Start this sprint', icon: 'resume' as const, act: () => void begin() }]
+              ? [{ label: 'Start this sprint', icon: 'resume' as const, act: () => void start() }]
               : []),
             ...(sprint.status === 'active' && stories
               ? [
                   {
                     label: 'Complete this sprint',
                     icon: 'check' as const,
-                    act: () => setAsked('complete'),
+                    act: () => setOpenDialog('complete'),
                   },
                 ]
               : []),
-            { label: 'New sprint', icon: 'plus', act: () => setAsked('new') },
+            { label: 'New sprint', icon: 'plus', act: () => setOpenDialog('new') },
           ]}
         />
       )}
-      {asked === 'new' && <NewSprint onClose={close} />}
-      {asked === 'complete' && stories && (
+      {openDialog === 'new' && <NewSprint onClose={close} />}
+      {openDialog === 'complete' && stories && (
         <CompleteSprint sprint={sprint} sprints={sprints} stories={stories} onClose={close} />
       )}
     </>

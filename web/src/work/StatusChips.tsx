@@ -4,9 +4,9 @@ import { backlogNames, priorityNames, sprintNames, statusNames } from './text.ts
 import type { BacklogStatus, Priority, SprintStatus, Status } from './work.ts'
 
 type Tone = 'act' | 'suggest' | 'escalate' | 'accent' | 'plain'
-type Look = readonly [tone: Tone, icon: IconName]
+type StatusStyle = readonly [tone: Tone, icon: IconName]
 
-export const statusStyles: Record<Status, Look> = {
+export const statusStyles: Record<Status, StatusStyle> = {
   planned: ['plain', 'box'],
   in_progress: ['accent', 'resume'],
   blocked: ['escalate', 'stop'],
@@ -14,39 +14,39 @@ export const statusStyles: Record<Status, Look> = {
   done: ['act', 'check'],
   dropped: ['plain', 'cross'],
 }
-const backlogLooks: Record<BacklogStatus, Look> = {
+const backlogStyles: Record<BacklogStatus, StatusStyle> = {
   todo: statusStyles.planned,
   in_progress: statusStyles.in_progress,
   done: statusStyles.done,
 }
-const sprintLooks: Record<SprintStatus, Look> = {
+const sprintStyles: Record<SprintStatus, StatusStyle> = {
   active: statusStyles.in_progress,
   planned: statusStyles.planned,
   reference: ['plain', 'info'],
   completed: statusStyles.done,
 }
-const priorityLooks: Record<Priority, Look> = {
+const priorityStyles: Record<Priority, StatusStyle> = {
   urgent: ['escalate', 'escalate'],
   high: ['suggest', 'up'],
   medium: ['plain', 'right'],
   low: ['plain', 'down'],
 }
 
-const Looked = ({ look: [tone, icon], name }: { look: Look; name: string }) => (
+const StatusStyleChip = ({ look: [tone, icon], name }: { look: StatusStyle; name: string }) => (
   <Chip tone={tone} icon={icon}>
     {name}
   </Chip>
 )
 
 export const StatusChip = ({ status }: { status: Status }) => (
-  <Looked look={statusStyles[status]} name={statusNames[status]} />
+  <StatusStyleChip look={statusStyles[status]} name={statusNames[status]} />
 )
 export const BacklogChip = ({ status }: { status: BacklogStatus }) => (
-  <Looked look={backlogLooks[status]} name={backlogNames[status]} />
+  <StatusStyleChip look={backlogStyles[status]} name={backlogNames[status]} />
 )
 export const SprintChip = ({ status }: { status: SprintStatus }) => (
-  <Looked look={sprintLooks[status]} name={sprintNames[status]} />
+  <StatusStyleChip look={sprintStyles[status]} name={sprintNames[status]} />
 )
 export const PriorityChip = ({ priority }: { priority: Priority }) => (
-  <Looked look={priorityLooks[priority]} name={priorityNames[priority]} />
+  <StatusStyleChip look={priorityStyles[priority]} name={priorityNames[priority]} />
 )

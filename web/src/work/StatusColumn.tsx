@@ -13,7 +13,7 @@ import { useSecond } from '../shared/use-now.ts'
 import { MoveMenu } from './MoveMenu.tsx'
 import { useView, useWork } from './work-context.ts'
 
-const inks = {
+const toneClasses = {
   plain: 'text-soft',
   accent: 'text-accent',
   escalate: 'text-escalate',
@@ -55,7 +55,7 @@ export function StatusColumn(props: Props) {
         title={name}
         className="flex h-9 shrink-0 items-center gap-2 px-2.5 text-xs font-semibold"
       >
-        <Icon name={icon} size={14} className={inks[tone]} />
+        <Icon name={icon} size={14} className={toneClasses[tone]} />
         <span className={isSlim ? 'md:sr-only' : 'truncate'}>{name}</span>
         <span className={`font-normal text-faint ${isSlim ? 'md:sr-only' : ''}`}>{count}</span>
         {isTarget && (
@@ -73,7 +73,7 @@ export function StatusColumn(props: Props) {
             <StoryCard
               key={card.id}
               card={card}
-              waits={openDependencies(card, stories)}
+              blockedBy={openDependencies(card, stories)}
               sprints={sprints}
               hint={hint}
               isHeld={card.id === heldId}
@@ -95,14 +95,14 @@ export function StatusColumn(props: Props) {
 
 type CardProps = {
   card: Card
-  waits: readonly string[]
+  blockedBy: readonly string[]
   sprints: readonly Sprint[]
   hint: string
   isHeld: boolean
   moves: Moves
 }
 
-function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
+function StoryCard({ card, blockedBy, sprints, hint, isHeld, moves }: CardProps) {
   const view = useView()
   const { mayChange } = useWork()
   const isOpen = view.story === card.id
@@ -122,7 +122,7 @@ function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
             : 'border-line hover:border-edge'
         }`}
       >
-        <CardFace card={card} waits={waits} />
+        <CardFace card={card} blockedBy={blockedBy} />
       </Link>
       {mayChange && (
         <span className="absolute top-1 right-1">
@@ -145,7 +145,7 @@ function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
   )
 }
 
-export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[] }) => (
+export const CardFace = ({ card, blockedBy }: { card: Card; blockedBy: readonly string[] }) => (
   <span className="grid gap-1 px-2.5 py-2">
     <SafeText as="span" className="pr-6 font-mono text-xs break-all text-faint" text={card.id} />
     {card.title !== undefined && (
@@ -155,18 +155,18 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
       {card.priority && card.priority !== 'medium' && <PriorityChip priority={card.priority} />}
       {card.estimate !== undefined && <span>est. {card.estimate}</span>}
       {card.claimed_by !== undefined && card.until !== undefined && (
-        <Claim agent={card.claimed_by} until={card.until} />
+        <ClaimLabel agent={card.claimed_by} until={card.until} />
       )}
-      {waits.length > 0 && (
+      {blockedBy.length > 0 && (
         <Chip tone="plain" icon="clock">
-          blocked by <SafeText text={waits.join(', ')} />
+          blocked by <SafeText text={blockedBy.join(', ')} />
         </Chip>
       )}
     </span>
   </span>
 )
 
-const Claim = ({ agent, until }: { agent: string; until: string }) => (
+const ClaimLabel = ({ agent, until }: { agent: string; until: string }) => (
   <span className="inline-flex min-w-0 items-center gap-1" title="Claimed by an agent">
     <Icon name="agent" size={12} />
     <SafeText as="span" className="truncate" text={agent} />

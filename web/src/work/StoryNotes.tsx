@@ -17,7 +17,7 @@ import { toast } from '../shared/toast.ts'
 export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
   const { project, mayChange } = useWork()
   const now = useNow()
-  const [isAsking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <Note tone="plain" icon="agent">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -32,18 +32,18 @@ export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
           </span>
         </p>
         {mayChange && (
-          <Button size="sm" onClick={() => setAsking(true)}>
+          <Button size="sm" onClick={() => setConfirming(true)}>
             Release
           </Button>
         )}
       </div>
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDialog
           title={`Release ${sanitizeText(story.id)}?`}
           action="Release"
           act={() => call('worksync_release', { project, story_id: story.id })}
           done={`Released ${sanitizeText(story.id)}.`}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>
             <SafeText text={lease.agent} /> may still work on the story. Its changes are refused
@@ -59,7 +59,7 @@ export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
 export function ConflictNote({ conflict }: { conflict: Conflict }) {
   const { project, mayChange } = useWork()
   const { title, says, sides } = describeConflict(conflict)
-  const settle = useMutation({
+  const resolve = useMutation({
     mutationFn: (take: 'ours' | 'theirs') =>
       call('worksync_resolve', { project, conflict_id: conflict.id, take }),
     onSuccess: () => toast('Resolved the conflict.'),
@@ -88,8 +88,8 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
                   <Button
                     size="sm"
                     className="justify-self-start"
-                    disabled={settle.isPending}
-                    onClick={() => settle.mutate(take)}
+                    disabled={resolve.isPending}
+                    onClick={() => resolve.mutate(take)}
                   >
                     {label}
                   </Button>
@@ -97,7 +97,7 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
               </li>
             ))}
           </ul>
-          <ErrorNote error={settle.error} />
+          <ErrorNote error={resolve.error} />
         </div>
       </Note>
     </section>

@@ -21,7 +21,7 @@ import { matchesStory } from './entry-match.ts'
 export function StoryFacts({ story }: { story: Story }) {
   const { project } = useWork()
   const view = useView()
-  const nameOf = useActorName()
+  const formatActor = useActorName()
   const sprint = useQuery(sprintsQuery(project)).data?.find(({ id }) => id === story.sprint_id)
   const { paths = [], updated, by } = story
   return (
@@ -52,7 +52,7 @@ export function StoryFacts({ story }: { story: Story }) {
           <Ago at={updated} />
           {by !== undefined && (
             <span className="text-soft">
-              by <SafeText text={nameOf(by)} />
+              by <SafeText text={formatActor(by)} />
             </span>
           )}
         </Fact>
@@ -75,7 +75,7 @@ export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { s
                 <StatusChip status={status} />
               )}
               <span className="min-w-0 truncate">
-                <ToStory id={id} />
+                <StoryLink id={id} />
                 {title !== undefined && (
                   <span className="text-soft">
                     {' '}
@@ -91,7 +91,7 @@ export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { s
         <p className="flex flex-wrap gap-x-2 text-soft">
           Blocks
           {neededBy.map((id) => (
-            <ToStory key={id} id={id} />
+            <StoryLink key={id} id={id} />
           ))}
         </p>
       )}
@@ -99,7 +99,7 @@ export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { s
   )
 }
 
-function ToStory({ id }: { id: string }) {
+function StoryLink({ id }: { id: string }) {
   const view = useView()
   return (
     <Link
@@ -122,17 +122,17 @@ export function Acceptance({ story }: { story: Story }) {
         story_id: story.id,
         expect_rev: story.rev,
         // The tool accepts only these keys; people can add others in the file.
-        acceptance: acceptance.map(({ text, done = false }, place) => ({
+        acceptance: acceptance.map(({ text, done = false }, index) => ({
           text,
-          done: place === at ? !done : done,
+          done: index === at ? !done : done,
         })),
       }),
     onError: toastProblem,
   })
   if (acceptance.length === 0) return null
-  const met = acceptance.filter(({ done }) => done === true).length
+  const metCount = acceptance.filter(({ done }) => done === true).length
   return (
-    <Section title="Acceptance criteria" says={`${met} of ${acceptance.length}`}>
+    <Section title="Acceptance criteria" says={`${metCount} of ${acceptance.length}`}>
       <ul aria-label="Acceptance criteria" className="grid gap-1">
         {acceptance.map(({ text, done = false }, at) => (
           // Criteria have no id. oxlint-disable-next-line react/no-array-index-key
@@ -161,16 +161,16 @@ export function Acceptance({ story }: { story: Story }) {
 export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
   const query = storyHistoryQuery(project, id)
-  const listed = useQuery(query)
+  const history = useQuery(query)
   useRefetch((entry) => matchesStory(entry, project, id), query)
   return (
     <Section title="History">
-      <QueryContent query={listed} what="the history" rows={2}>
+      <QueryContent query={history} what="the history" rows={2}>
         {(entries) =>
           entries.length > 0 ? (
             <ol aria-label="History, newest first" className="grid gap-1.5">
               {entries.map((entry) => (
-                <Line key={entry.seq} entry={entry} />
+                <HistoryRow key={entry.seq} entry={entry} />
               ))}
             </ol>
           ) : (
@@ -182,7 +182,7 @@ export function StoryHistory({ id }: { id: string }) {
   )
 }
 
-const Line = ({ entry }: { entry: Entry }) => (
+const HistoryRow = ({ entry }: { entry: Entry }) => (
   <li className="flex flex-wrap items-baseline gap-x-2.5 text-soft">
     <Ago at={entry.at} className="w-20 shrink-0 text-xs text-faint" />
     <Link

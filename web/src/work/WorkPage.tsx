@@ -26,7 +26,7 @@ export function WorkPage() {
   if (projects.length === 0) return <NoProject mayChange={mayChange} />
   const shown = projects.find(({ project }) => project === (view.project ?? projects[0]?.project))
   return shown ? (
-    <Shown project={shown} projects={projects} mayChange={mayChange} />
+    <ProjectView project={shown} projects={projects} mayChange={mayChange} />
   ) : (
     <EmptyState icon="search" title="Project not found">
       <Link to="/work" className={buttonClass()}>
@@ -38,7 +38,7 @@ export function WorkPage() {
 
 type Props = { project: Project; projects: readonly Project[]; mayChange: boolean }
 
-function Shown({ project, projects, mayChange }: Props) {
+function ProjectView({ project, projects, mayChange }: Props) {
   const view = useView()
   const navigate = useNavigate()
   const { project: name } = project

@@ -33,8 +33,8 @@ export function adjacentCard(
   if (row === -1) return filled[0]?.cards[0]?.id
   if (direction === 'up' || direction === 'down')
     return filled[at]?.cards[row + (direction === 'down' ? 1 : -1)]?.id
-  const beside = filled[at + (direction === 'right' ? 1 : -1)]?.cards
-  return beside?.[Math.min(row, beside.length - 1)]?.id
+  const adjacentColumn = filled[at + (direction === 'right' ? 1 : -1)]?.cards
+  return adjacentColumn?.[Math.min(row, adjacentColumn.length - 1)]?.id
 }
 
 export const adjacentStatus = (status: Status, direction: Direction): Status =>
@@ -47,8 +47,8 @@ export const openDependencies = (
 ): string[] => needs.filter((id) => cards.some((card) => card.id === id && isOpen(card)))
 
 export function getProgress(cards: readonly Card[]): { done: number; of: number } {
-  const wanted = cards.filter(({ status }) => status !== 'dropped')
-  return { done: wanted.filter(({ status }) => status === 'done').length, of: wanted.length }
+  const counted = cards.filter(({ status }) => status !== 'dropped')
+  return { done: counted.filter(({ status }) => status === 'done').length, of: counted.length }
 }
 
 /** Returns the requested sprint, else the active, planned or last one. */

@@ -23,18 +23,18 @@ export const toDraft = (story?: Story): StoryDraft => ({
   paths: (story?.paths ?? []).join('\n'),
 })
 
-const linesOf = (text: string): string[] =>
+const toLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
 /** Parses the criteria; unchanged ones keep their check mark. */
-function acceptanceOf(text: string, before: readonly Acceptance[]): Acceptance[] {
-  const left = [...before]
-  return linesOf(text).map((line) => {
-    const at = left.findIndex((one) => one.text === line)
-    return at === -1 ? { text: line } : (left.splice(at, 1)[0] ?? { text: line })
+function parseAcceptance(text: string, before: readonly Acceptance[]): Acceptance[] {
+  const remaining = [...before]
+  return toLines(text).map((line) => {
+    const at = remaining.findIndex((one) => one.text === line)
+    return at === -1 ? { text: line } : (remaining.splice(at, 1)[0] ?? { text: line })
   })
 }
 
@@ -52,9 +52,9 @@ export function diffDraft(
       estimate: draft.estimate.trim() === '' ? null : Number(draft.estimate),
     }),
     ...(differs('notes') && { notes: draft.notes }),
-    ...(differs('acceptance') && { acceptance: acceptanceOf(draft.acceptance, acceptance) }),
+    ...(differs('acceptance') && { acceptance: parseAcceptance(draft.acceptance, acceptance) }),
     ...(differs('needs') && { depends_on: draft.needs.split(/[\s,;]+/).filter(Boolean) }),
-    ...(differs('paths') && { paths: linesOf(draft.paths) }),
+    ...(differs('paths') && { paths: toLines(draft.paths) }),
   }
 }
 

@@ -45,11 +45,11 @@ const hour = 60 * minute
 
 /** Formats the remaining time of a claim: `4:12`, above an hour `2 h`. */
 export function formatLease(until: string, now: number): string {
-  const rest = Date.parse(until) - now
-  if (rest <= 0) return 'expired'
-  if (rest >= hour) return `${Math.floor(rest / hour)} h left`
-  const seconds = String(Math.floor((rest % minute) / 1000)).padStart(2, '0')
-  return `${Math.floor(rest / minute)}:${seconds} left`
+  const remainingMs = Date.parse(until) - now
+  if (remainingMs <= 0) return 'expired'
+  if (remainingMs >= hour) return `${Math.floor(remainingMs / hour)} h left`
+  const seconds = String(Math.floor((remainingMs % minute) / 1000)).padStart(2, '0')
+  return `${Math.floor(remainingMs / minute)}:${seconds} left`
 }
 
 /** The author of file edits, who is unknown. */
@@ -65,28 +65,29 @@ export type ConflictLabels = {
 
 /** Describes a conflict and its choices (W5). */
 export function describeConflict({ kind, field, ours, theirs, copy }: Conflict): ConflictLabels {
-  const kept = copy === undefined ? '' : ` A copy of the saved file is in ${copy}.`
+  const copyNote = copy === undefined ? '' : ` A copy of the saved file is in ${copy}.`
   if (kind === 'possible_revert')
     return {
       title: 'Older version of the file saved',
-      says: `Later changes were kept.${kept}`,
+      says: `Later changes were kept.${copyNote}`,
       sides: [{ take: 'ours', label: 'Dismiss' }],
     }
   if (kind === 'same_field')
     return {
       title: `${field} changed by both sides`,
-      says: `A tool and an edit of the file changed the field at the same time. The value of the tool was kept.${kept}`,
+      says: `A tool and an edit of the file changed the field at the same time. The value of the tool was kept.${copyNote}`,
       sides: [
         { take: 'ours', label: 'Keep current', says: formatValue(ours) },
         { take: 'theirs', label: 'Use file version', says: formatValue(theirs) },
       ],
     }
   const [keep, remove] = ours === undefined ? ['theirs', 'ours'] : ['ours', 'theirs']
-  const who = ours === undefined ? 'A tool deleted the item' : 'The item was deleted in the file'
-  const other = ours === undefined ? 'it was edited in the file' : 'a tool edited it'
+  const deletion =
+    ours === undefined ? 'A tool deleted the item' : 'The item was deleted in the file'
+  const edit = ours === undefined ? 'it was edited in the file' : 'a tool edited it'
   return {
     title: 'Deleted and edited at the same time',
-    says: `${who} while ${other}. The item was kept.${kept}`,
+    says: `${deletion} while ${edit}. The item was kept.${copyNote}`,
     sides: [
       { take: keep as Side['take'], label: 'Keep item' },
       { take: remove as Side['take'], label: 'Remove item' },

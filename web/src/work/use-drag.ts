@@ -4,10 +4,10 @@ import { statuses } from './work.ts'
 import type { Status } from './work.ts'
 
 /** Below this distance a press is a click. */
-const slack = 5
+const clickTolerance = 5
 /** Within this distance of its edge the board scrolls by `pace` pixels per frame. */
-const edge = 48
-const pace = 12
+const scrollEdge = 48
+const scrollStep = 12
 
 type Box = { readonly left: number; readonly top: number; readonly width: number }
 export type Drag = {
@@ -21,8 +21,8 @@ export type Drag = {
 export function useDrag(onDrop: (id: string, to: Status) => void) {
   const [drag, setDrag] = useState<Drag>()
   const ghost = useRef<HTMLDivElement>(null)
-  const under = useRef<AbortController>(undefined)
-  useEffect(() => () => under.current?.abort(), [])
+  const activeDrag = useRef<AbortController>(undefined)
+  useEffect(() => () => activeDrag.current?.abort(), [])
 
   function onPointerDown(press: Press) {
     const { button, pointerType, target, currentTarget, clientX: x, clientY: y } = press
@@ -33,56 +33,57 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
     const id = card.dataset['row'] ?? ''
     const { left, top, width } = card.getBoundingClientRect()
     const stop = new AbortController()
-    under.current = stop
+    activeDrag.current = stop
     const { signal } = stop
-    let now: Drag | undefined
-    let at = { x, y }
+    let dragState: Drag | undefined
+    let pointer = { x, y }
 
-    const end = () => {
+    const stopDrag = () => {
       stop.abort()
       setDrag(undefined)
     }
-    const look = () => {
-      const over = columnAt(at.x, at.y)
-      if (now && now.over === over) return
-      now = { id, box: { left, top, width }, over }
-      setDrag(now)
+    const updateColumn = () => {
+      const over = columnAt(pointer.x, pointer.y)
+      if (dragState && dragState.over === over) return
+      dragState = { id, box: { left, top, width }, over }
+      setDrag(dragState)
     }
     /** While the board scrolls, the column under a resting pointer changes too. */
     const scroll = () => {
       if (signal.aborted || !board) return
       const { left: from, right: to } = board.getBoundingClientRect()
-      const step = at.x > to - edge ? pace : at.x < from + edge ? -pace : 0
+      const step =
+        pointer.x > to - scrollEdge ? scrollStep : pointer.x < from + scrollEdge ? -scrollStep : 0
       if (step !== 0) {
         board.scrollLeft += step
-        look()
+        updateColumn()
       }
       requestAnimationFrame(scroll)
     }
     const move = ({ clientX, clientY }: PointerEvent) => {
       const [right, down] = [clientX - x, clientY - y]
-      if (!now && Math.hypot(right, down) < slack) return
-      if (!now) requestAnimationFrame(scroll)
-      at = { x: clientX, y: clientY }
+      if (!dragState && Math.hypot(right, down) < clickTolerance) return
+      if (!dragState) requestAnimationFrame(scroll)
+      pointer = { x: clientX, y: clientY }
       if (ghost.current) ghost.current.style.translate = `${right}px ${down}px`
-      look()
+      updateColumn()
     }
     const up = () => {
-      end()
-      if (!now) return
+      stopDrag()
+      if (!dragState) return
       swallowClick()
-      if (now.over) onDrop(id, now.over)
+      if (dragState.over) onDrop(id, dragState.over)
     }
     addEventListener('pointermove', move, { signal })
     addEventListener('pointerup', up, { signal })
-    addEventListener('pointercancel', end, { signal })
+    addEventListener('pointercancel', stopDrag, { signal })
     addEventListener(
       'keydown',
       (event) => {
-        if (event.key !== 'Escape' || !now) return
+        if (event.key !== 'Escape' || !dragState) return
         // Escape cancels the drag and closes nothing else.
         event.stopPropagation()
-        end()
+        stopDrag()
         addEventListener('pointerup', swallowClick, { once: true })
       },
       { signal, capture: true },

@@ -6,7 +6,7 @@ import { statusNames } from './text.ts'
 import { statuses } from './work.ts'
 import type { Card, Status } from './work.ts'
 
-type Lift = { readonly id: string; readonly over: Status }
+type LiftedCard = { readonly id: string; readonly over: Status }
 
 const arrows: Readonly<Record<string, Direction>> = {
   ArrowUp: 'up',
@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, Direction>> = {
   ArrowRight: 'right',
 }
 
-const placeOf = (status: Status) =>
+const formatColumn = (status: Status) =>
   `${statusNames[status]}, column ${statuses.indexOf(status) + 1} of ${statuses.length}`
 
 type Board = {
@@ -27,9 +27,9 @@ type Board = {
 
 /** Drags cards by keyboard: Space lifts a card, arrows move it, Space drops it (WCAG 2.1.1). */
 export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
-  const [lift, setLift] = useState<Lift>()
+  const [lift, setLift] = useState<LiftedCard>()
   /** The announcement for screen readers. */
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
 
   const over = lift?.over
   useEffect(() => {
@@ -37,20 +37,20 @@ export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
     column?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [over])
 
-  function take(id: string, status: Status) {
+  function liftCard(id: string, status: Status) {
     setLift({ id, over: status })
-    setSaid(
-      `Lifted ${id}. ${placeOf(status)}. Left and right choose a column, Space drops, Escape cancels.`,
+    setAnnouncement(
+      `Lifted ${id}. ${formatColumn(status)}. Left and right choose a column, Space drops, Escape cancels.`,
     )
   }
-  function leave() {
+  function cancel() {
     setLift(undefined)
-    setSaid('Canceled.')
+    setAnnouncement('Canceled.')
   }
-  function put({ id, over: to }: Lift, from: Status) {
-    if (to === from) return leave()
+  function drop({ id, over: to }: LiftedCard, from: Status) {
+    if (to === from) return cancel()
     setLift(undefined)
-    setSaid(`Moved ${id} to ${statusNames[to]}.`)
+    setAnnouncement(`Moved ${id} to ${statusNames[to]}.`)
     onDrop(id, to)
   }
 
@@ -59,24 +59,24 @@ export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
     const id = target instanceof HTMLElement ? target.dataset['row'] : undefined
     const card = cards.find((one) => one.id === id)
     if (!card || event.ctrlKey || event.metaKey || event.altKey) return
-    const way = arrows[key]
-    const isHeld = lift?.id === card.id
-    if (isHeld && (key === ' ' || key === 'Enter')) put(lift, card.status)
-    else if (isHeld && key === 'Escape') leave()
-    else if (isHeld && (way === 'left' || way === 'right')) {
-      const next = adjacentStatus(lift.over, way)
+    const direction = arrows[key]
+    const isLifted = lift?.id === card.id
+    if (isLifted && (key === ' ' || key === 'Enter')) drop(lift, card.status)
+    else if (isLifted && key === 'Escape') cancel()
+    else if (isLifted && (direction === 'left' || direction === 'right')) {
+      const next = adjacentStatus(lift.over, direction)
       setLift({ ...lift, over: next })
-      setSaid(placeOf(next))
-    } else if (!isHeld && key === ' ' && mayMove) take(card.id, card.status)
-    else if (!isHeld && way) onWalk(way)
+      setAnnouncement(formatColumn(next))
+    } else if (!isLifted && key === ' ' && mayMove) liftCard(card.id, card.status)
+    else if (!isLifted && direction) onWalk(direction)
     else return
     event.preventDefault()
   }
 
   /** Losing focus cancels the drag. */
   const onBlur = () => {
-    if (lift) leave()
+    if (lift) cancel()
   }
 
-  return { lift, said, onKeyDown, onBlur }
+  return { lift, announcement, onKeyDown, onBlur }
 }

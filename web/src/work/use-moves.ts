@@ -12,30 +12,30 @@ export type Moves = ReturnType<typeof useMoves>
 
 /** Moves stories with an optimistic update, which is reverted if the daemon refuses. */
 export function useMoves(project: string) {
-  const keyOf = (sprint: string) => boardQuery(project, sprint).queryKey
+  const getBoardKey = (sprint: string) => boardQuery(project, sprint).queryKey
 
-  const show = (sprint: string, id: string, change: Parameters<typeof replaceCard>[2]) =>
+  const updateCard = (sprint: string, id: string, change: Parameters<typeof replaceCard>[2]) =>
     queryClient.setQueryData(
-      keyOf(sprint),
+      getBoardKey(sprint),
       (board) => board && { ...board, stories: replaceCard(board.stories, id, change) },
     )
 
   async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
     // A running query would revert the optimistic update.
-    await queryClient.cancelQueries({ queryKey: keyOf(sprint) })
-    show(sprint, id, { status })
+    await queryClient.cancelQueries({ queryKey: getBoardKey(sprint) })
+    updateCard(sprint, id, { status })
     const args = { project, story_id: id, expect_rev: rev }
     try {
       const { story } = await (status === 'done'
         ? callWork<{ story: Card }>('worksync_done', args)
         : callWork<{ story: Card }>('worksync_update_story', { ...args, status }))
       // The next move needs this revision; other fields arrive over the stream.
-      show(sprint, id, { status, rev: story.rev })
+      updateCard(sprint, id, { status, rev: story.rev })
       toast(`Moved ${sanitizeText(id)} to ${statusNames[status].toLowerCase()}.`)
       return true
     } catch (error) {
       toastProblem(error)
-      await queryClient.invalidateQueries({ queryKey: keyOf(sprint) })
+      await queryClient.invalidateQueries({ queryKey: getBoardKey(sprint) })
       return false
     }
   }
@@ -46,7 +46,7 @@ export function useMoves(project: string) {
       toast(`Moved ${sanitizeText(id)} to ${sanitizeText(sprint)}.`)
     } catch (error) {
       toastProblem(error)
-      await queryClient.invalidateQueries({ queryKey: keyOf(from) })
+      await queryClient.invalidateQueries({ queryKey: getBoardKey(from) })
     }
   }
 

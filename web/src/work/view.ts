@@ -10,11 +10,11 @@ const names = ['project', 'sprint', 'story', 'q'] as const
 
 /** Parses the URL search; drops invalid values, so that no link causes an error. */
 export function parseWorkView(search: Record<string, unknown>): WorkView {
-  const given = names.flatMap((name) => {
+  const valid = names.flatMap((name) => {
     const text = search[name]
     return typeof text === 'string' && text.trim() !== '' ? [[name, text.trim().slice(0, 200)]] : []
   })
-  return Object.fromEntries(given) as WorkView
+  return Object.fromEntries(valid) as WorkView
 }
 
 export function withoutStory(view: WorkView): WorkView {

@@ -18,19 +18,19 @@ import type {
 } from './work.ts'
 
 /** Files can be edited outside cowork, so refetch on focus; the read imports the edits. */
-const fresh = { staleTime: 0, refetchOnWindowFocus: 'always' } as const
+const alwaysRefetch = { staleTime: 0, refetchOnWindowFocus: 'always' } as const
 
 type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[] }
 /** Replies are short (W23), so a list has up to this many pages; search finds the rest. */
-const mostPages = 20
+const maxPages = 20
 
-async function pagesOf<Page extends Paged>(
+async function fetchPages<Page extends Paged>(
   tool: ToolName,
   args: object,
-  most = mostPages,
+  limit = maxPages,
 ): Promise<readonly Page[]> {
   const pages: Page[] = []
-  for (let cursor: string | undefined; pages.length < most;) {
+  for (let cursor: string | undefined; pages.length < limit;) {
     const page = await callWork<Page>(tool, { ...args, ...(cursor !== undefined && { cursor }) })
     pages.push(page)
     cursor = page.next_cursor
@@ -40,10 +40,10 @@ async function pagesOf<Page extends Paged>(
 }
 
 export const projectsQuery = queryOptions({
-  ...fresh,
+  ...alwaysRefetch,
   queryKey: ['work', 'projects'],
   queryFn: async () =>
-    (await pagesOf<Paged & { projects: readonly Project[] }>('worksync_projects', {})).flatMap(
+    (await fetchPages<Paged & { projects: readonly Project[] }>('worksync_projects', {})).flatMap(
       ({ projects }) => projects,
     ),
 })
@@ -53,7 +53,7 @@ const workQuery = <Data>(
   project: string,
   key: readonly unknown[],
   queryFn: (context: { readonly signal: AbortSignal }) => Promise<Data>,
-) => queryOptions({ ...fresh, queryKey: ['work', 'of', project, ...key], queryFn })
+) => queryOptions({ ...alwaysRefetch, queryKey: ['work', 'of', project, ...key], queryFn })
 
 export const projectQuery = (project: string) =>
   workQuery(project, ['project'], async () => {
@@ -62,21 +62,21 @@ export const projectQuery = (project: string) =>
     return found.projects[0] ?? null
   })
 
-type Found = Paged & { readonly results: readonly Hit[]; readonly total: number }
+type SearchPage = Paged & { readonly results: readonly Hit[]; readonly total: number }
 
-const listOf = (project: string, kind: Hit['kind']) =>
-  pagesOf<Found>('worksync_search', { project, kind, limit: 1000 })
+const fetchList = (project: string, kind: Hit['kind']) =>
+  fetchPages<SearchPage>('worksync_search', { project, kind, limit: 1000 })
 
 export const sprintsQuery = (project: string) =>
   workQuery(project, ['sprints'], async (): Promise<readonly Sprint[]> =>
-    (await listOf(project, 'sprint'))
+    (await fetchList(project, 'sprint'))
       .flatMap(({ results }) => results)
       .filter((hit) => hit.kind === 'sprint'),
   )
 
 export const backlogQuery = (project: string) =>
   workQuery(project, ['backlog'], async () => {
-    const pages = await listOf(project, 'backlog')
+    const pages = await fetchList(project, 'backlog')
     const items: readonly BacklogItem[] = pages
       .flatMap(({ results }) => results)
       .filter((hit) => hit.kind === 'backlog')
@@ -84,13 +84,13 @@ export const backlogQuery = (project: string) =>
   })
 
 /** More parts than the longest text can have. */
-const mostParts = 200
+const maxParts = 200
 
 /** Queries an item with its full text: editing a part would lose the rest. */
 export const itemQuery = (project: string, id: string) =>
   workQuery(project, ['item', id], async (): Promise<BacklogWhole> => {
     const args = { project, item_id: id }
-    const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
+    const parts = await fetchPages<Paged & { item: BacklogWhole }>('worksync_get', args, maxParts)
     if (parts.at(-1)?.next_cursor !== undefined)
       throw new Error('The text is too long to show. Open its file instead.')
     return mergeParts(parts.map(({ item }) => item))
@@ -111,7 +111,7 @@ const isStale = (pages: readonly Paged[]) => pages.some(({ stale }) => stale !==
 export const boardQuery = (project: string, sprint: string) =>
   workQuery(project, ['board', sprint], async (): Promise<BoardData> => {
     const args = { project, sprint_id: sprint, limit: 1000 }
-    const pages = await pagesOf<BoardPage>('worksync_get', args)
+    const pages = await fetchPages<BoardPage>('worksync_get', args)
     return {
       sprint: (pages[0] as BoardPage).sprint,
       stories: pages.flatMap(({ stories }) => stories),
@@ -123,7 +123,7 @@ export const boardQuery = (project: string, sprint: string) =>
 export const storyQuery = (project: string, id: string) =>
   workQuery(project, ['story', id], async () => {
     const args = { project, story_id: id }
-    const parts = await pagesOf<Paged & { story: Story }>('worksync_get', args)
+    const parts = await fetchPages<Paged & { story: Story }>('worksync_get', args)
     return mergeParts(parts.map(({ story }) => story))
   })
 
@@ -161,7 +161,7 @@ type ConflictPart = Paged & {
 /** Both sides of a conflict are immutable. */
 export const conflictQuery = (project: string, id: string) => ({
   ...workQuery(project, ['conflict', id], async () => {
-    const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
+    const parts = await fetchPages<ConflictPart>('worksync_get', { project, conflict_id: id })
     const conflict = mergeParts(parts.map((part) => part.conflict))
     return { conflict, about: parts[0]?.about }
   }),
@@ -171,10 +171,10 @@ export const conflictQuery = (project: string, id: string) => ({
 
 export const findQuery = (project: string | undefined, q: string) =>
   infiniteQueryOptions({
-    ...fresh,
+    ...alwaysRefetch,
     queryKey: ['work', 'find', project, q],
     queryFn: ({ pageParam: cursor }) =>
-      callWork<Found>('worksync_search', {
+      callWork<SearchPage>('worksync_search', {
         query: q,
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { cursor }),

@@ -8,7 +8,7 @@ import { readAgentClaim, resolveProject, readProjects, staleNotes } from '../req
 import { cardLine, formatWorkStatus } from '../item-lines.ts'
 import { readBoard, showBoard } from './loop.ts'
 import type { BoardRead } from './loop.ts'
-import { columnsOf } from './state.ts'
+import { buildColumns } from './state.ts'
 
 /**
  * Shows the stories of a sprint by status: an interactive screen in a terminal, otherwise a list.
@@ -23,13 +23,16 @@ export const boardCommand = localCommand({
   async act(call) {
     const { client, options } = call
     const project = await resolveProject(call)
-    const read = await readBoard(client, project, undefined)
-    const ids = read.sprints.map(({ id }) => id)
+    const defaultBoard = await readBoard(client, project, undefined)
+    const ids = defaultBoard.sprints.map(({ id }) => id)
     const sprint =
-      options.sprint === undefined ? read.sprint : resolvePrefix(options.sprint, ids, 'sprint')
+      options.sprint === undefined
+        ? defaultBoard.sprint
+        : resolvePrefix(options.sprint, ids, 'sprint')
     if (!hasScreen(call, options)) {
-      const asked = sprint === read.sprint ? read : await readBoard(client, project, sprint)
-      return print(call, asked)
+      const board =
+        sprint === defaultBoard.sprint ? defaultBoard : await readBoard(client, project, sprint)
+      return print(call, board)
     }
     const projects = (await readProjects(client)).map((one) => one.project)
     const start = { project, projects, sprint }
@@ -39,16 +42,18 @@ export const boardCommand = localCommand({
 })
 
 function print(context: Context, { project, sprint, sprints, stories, isStale }: BoardRead): void {
-  const columns = columnsOf({ stories, filter: '' })
-  const shown = sprints.find(({ id }) => id === sprint)
+  const columns = buildColumns({ stories, filter: '' })
+  const shownSprint = sprints.find(({ id }) => id === sprint)
   context.out.data({ project, sprint, columns, stale: isStale }, () =>
-    shown
+    shownSprint
       ? [
-          `${sanitize(project)} · ${sanitize(shown.id)} · ${shown.done} of ${shown.stories} done`,
-          ...columns.flatMap(({ status, stories: own }) => [
+          `${sanitize(project)} · ${sanitize(shownSprint.id)} · ${shownSprint.done} of ${shownSprint.stories} done`,
+          ...columns.flatMap(({ status, stories: columnStories }) => [
             '',
-            `${formatWorkStatus(status).toUpperCase()} ${own.length}`,
-            ...own.map((story) => `  ${renderLine(cardLine(story, Date.now()), process.stdout)}`),
+            `${formatWorkStatus(status).toUpperCase()} ${columnStories.length}`,
+            ...columnStories.map(
+              (story) => `  ${renderLine(cardLine(story, Date.now()), process.stdout)}`,
+            ),
           ]),
         ]
       : [`No sprints in ${sanitize(project)}. Create one with \`cowork work sprint <id>\`.`],

@@ -23,12 +23,12 @@ export type BoardRead = {
 export async function readBoard(
   client: Client,
   project: string,
-  asked: string | undefined,
+  requestedSprint: string | undefined,
 ): Promise<BoardRead> {
-  const named = { project, kind: 'sprint', limit: 1000 }
+  const query = { project, kind: 'sprint', limit: 1000 }
   const of = ({ results }: ToolResults['worksync_search']) => results as SprintBrief[]
-  const { all: sprints, last } = await readPages(client, 'worksync_search', named, of)
-  const sprint = asked ?? defaultSprint(sprints)
+  const { all: sprints, last } = await readPages(client, 'worksync_search', query, of)
+  const sprint = requestedSprint ?? defaultSprint(sprints)
   const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories
   return { project, sprint, sprints, stories, isStale: (last.stale ?? []).length > 0 }
 }
@@ -57,16 +57,16 @@ export async function showBoard({
     perform,
   })
   /** The newest ledger entry of the project that the board has loaded. */
-  let seen = -1
+  let lastSeq = -1
   let isLoading = false
-  let isWanted = false
+  let isReloadNeeded = false
 
   async function perform(effect: Effect): Promise<void> {
     switch (effect.act) {
       case 'leave':
         return screen.leave(effect.isInterrupted)
       case 'look':
-        return look()
+        return poll()
       case 'load':
         return load()
       case 'read':
@@ -83,18 +83,18 @@ export async function showBoard({
    * Polls the ledger for changes. Reading the ledger is not recorded; reading the work index every
    * second would be.
    */
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (isLoading) return
     try {
-      const isNews = (await newest()) !== seen
+      const hasChanged = (await readNewestSeq()) !== lastSeq
       const { isLoaded, offline } = screen.state()
-      if (isNews || !isLoaded || offline !== undefined) await load()
+      if (hasChanged || !isLoaded || offline !== undefined) await load()
     } catch (error) {
       screen.reportOutage(error)
     }
   }
 
-  const newest = async (): Promise<number> => {
+  const readNewestSeq = async (): Promise<number> => {
     const { entries } = await client.get('/api/ledger', {
       type: 'work.',
       subject: screen.state().project,
@@ -105,20 +105,20 @@ export async function showBoard({
   }
 
   async function load(): Promise<void> {
-    isWanted = true
+    isReloadNeeded = true
     if (isLoading) return
     isLoading = true
     try {
-      while (isWanted) {
-        isWanted = false
+      while (isReloadNeeded) {
+        isReloadNeeded = false
         const { project, sprint } = screen.state()
         // Read first, so that a change during the load triggers another load.
-        seen = await newest()
+        lastSeq = await readNewestSeq()
         const board = await readBoard(client, project, sprint)
         const now = screen.state()
         if (project === now.project && sprint === now.sprint)
           screen.dispatch({ event: 'loaded', ...board })
-        else isWanted = true
+        else isReloadNeeded = true
       }
     } catch (error) {
       screen.reportOutage(error)

@@ -13,11 +13,11 @@ import {
   applyTextKey,
 } from '../../screen/keys.ts'
 import type { Key } from '../../screen/keys.ts'
-import { titleOf, formatWorkStatus } from '../item-lines.ts'
+import { formatTitle, formatWorkStatus } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
 import {
   bodyRows,
-  columnsOf,
+  buildColumns,
   findPosition,
   readerLines,
   selectedStory,
@@ -26,35 +26,38 @@ import {
 import type { Effect, Event, Prompt, State, Step, Target } from './state.ts'
 
 function moveWithinColumn(state: State, by: number): Step {
-  const columns = columnsOf(state)
-  const place = findPosition(columns, state.selected)
-  if (!place) return noEffects(state)
-  const { stories } = columns[place.column] ?? { stories: [] }
-  const row = Math.min(Math.max(place.row + by, 0), stories.length - 1)
+  const columns = buildColumns(state)
+  const position = findPosition(columns, state.selected)
+  if (!position) return noEffects(state)
+  const { stories } = columns[position.column] ?? { stories: [] }
+  const row = Math.min(Math.max(position.row + by, 0), stories.length - 1)
   return noEffects({ ...state, selected: stories[row]?.id })
 }
 
 /** Moves to the next non-empty column on that side, in the same row. */
 function moveAcrossColumns(state: State, by: 1 | -1): Step {
-  const columns = columnsOf(state)
-  const place = findPosition(columns, state.selected)
-  if (!place) return noEffects(state)
-  for (let at = place.column + by; columns[at]; at += by) {
+  const columns = buildColumns(state)
+  const position = findPosition(columns, state.selected)
+  if (!position) return noEffects(state)
+  for (let at = position.column + by; columns[at]; at += by) {
     const { stories } = columns[at] ?? { stories: [] }
     if (stories.length > 0)
-      return noEffects({ ...state, selected: stories[Math.min(place.row, stories.length - 1)]?.id })
+      return noEffects({
+        ...state,
+        selected: stories[Math.min(position.row, stories.length - 1)]?.id,
+      })
   }
   return noEffects(state)
 }
 
 /** Keeps the selection; if the story is hidden, selects the one at its position. */
 function keepSelection(before: State, next: State): State {
-  const columns = columnsOf(next)
+  const columns = buildColumns(next)
   if (findPosition(columns, next.selected)) return next
-  const was = findPosition(columnsOf(before), before.selected) ?? { column: 0, row: 0 }
-  const own = columns[was.column]?.stories ?? []
+  const oldPosition = findPosition(buildColumns(before), before.selected) ?? { column: 0, row: 0 }
+  const columnStories = columns[oldPosition.column]?.stories ?? []
   const other = columns.find(({ stories }) => stories.length > 0)?.stories[0]
-  const selected = (own[Math.min(was.row, own.length - 1)] ?? other)?.id
+  const selected = (columnStories[Math.min(oldPosition.row, columnStories.length - 1)] ?? other)?.id
   return { ...next, selected, scroll: 0, view: next.view === 'detail' ? 'board' : next.view }
 }
 
@@ -87,7 +90,7 @@ function setStatus(state: State, story: StoryBrief, status: StoryStatus): Step {
 
 function shiftColumn(state: State, by: 1 | -1): Step {
   return onStory(state, (story) => {
-    const columns = columnsOf({ ...state, filter: '' })
+    const columns = buildColumns({ ...state, filter: '' })
     const at = columns.findIndex(({ status }) => status === story.status)
     const next = columns[at + by]
     return next
@@ -96,7 +99,7 @@ function shiftColumn(state: State, by: 1 | -1): Step {
   })
 }
 
-const choosing = (
+const openChoice = (
   state: State,
   ask: 'move' | 'sprint' | 'project',
   options: Extract<Prompt, { at: number }>['options'],
@@ -115,18 +118,20 @@ const askMove = (state: State): Step =>
     const toSprint = state.sprints
       .filter(({ id, status }) => id !== story.sprint_id && status !== 'completed')
       .map((sprint) => ({
-        label: `sprint ${sanitize(sprint.id)}  ${titleOf(sprint)}`,
+        label: `sprint ${sanitize(sprint.id)}  ${formatTitle(sprint)}`,
         to: { sprint: sprint.id } satisfies Target,
       }))
-    return choosing(state, 'move', [...toStatus, ...toSprint], story.id)
+    return openChoice(state, 'move', [...toStatus, ...toSprint], story.id)
   })
 
 function askSprint(state: State): Step {
   const options = state.sprints.map((sprint) => ({
-    label: `${sanitize(sprint.id)}  ${titleOf(sprint)}, ${formatWorkStatus(sprint.status)}, ${sprint.done} of ${sprint.stories} done`,
+    label: `${sanitize(sprint.id)}  ${formatTitle(sprint)}, ${formatWorkStatus(sprint.status)}, ${sprint.done} of ${sprint.stories} done`,
     to: { show: sprint.id },
   }))
-  return options.length > 0 ? choosing(state, 'sprint', options) : showMessage(state, 'No sprints.')
+  return options.length > 0
+    ? openChoice(state, 'sprint', options)
+    : showMessage(state, 'No sprints.')
 }
 
 function askProject(state: State): Step {
@@ -134,7 +139,7 @@ function askProject(state: State): Step {
     .filter((project) => project !== state.project)
     .map((project) => ({ label: sanitize(project), to: { project } }))
   return options.length > 0
-    ? choosing(state, 'project', options)
+    ? openChoice(state, 'project', options)
     : showMessage(state, 'No other projects.')
 }
 
@@ -154,29 +159,29 @@ const switchTo = (state: State, to: Partial<Pick<State, 'project' | 'sprint'>>):
 })
 
 export type ChoicePrompt = Extract<Prompt, { at: number }>
-type Writing = Exclude<Prompt, ChoicePrompt>
+type TextPrompt = Exclude<Prompt, ChoicePrompt>
 
 export const isChoicePrompt = (prompt: Prompt | undefined): prompt is ChoicePrompt =>
   prompt !== undefined && 'at' in prompt
 
 function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
-    return showMessage({ ...state, prompt: undefined }, isLook(prompt) ? '' : 'Canceled.')
-  if (!isChoicePrompt(prompt)) return written(state, prompt, key)
-  return state.isPasting ? noEffects(state) : chosen(state, prompt, key)
+    return showMessage({ ...state, prompt: undefined }, isViewPrompt(prompt) ? '' : 'Canceled.')
+  if (!isChoicePrompt(prompt)) return handleTextKey(state, prompt, key)
+  return state.isPasting ? noEffects(state) : handleChoiceKey(state, prompt, key)
 }
 
 /** Whether the prompt changes only the view. */
-const isLook = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
+const isViewPrompt = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
 
-function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
+function handleChoiceKey(state: State, prompt: ChoicePrompt, key: Key): Step {
   const next = applyChoiceKey(prompt.at, prompt.options, key)
   if (next && 'at' in next) return noEffects({ ...state, prompt: { ...prompt, at: next.at } })
   const option = next && prompt.options[next.taken]
-  return option ? picking({ ...state, prompt: undefined }, prompt, option.to) : noEffects(state)
+  return option ? applyChoice({ ...state, prompt: undefined }, prompt, option.to) : noEffects(state)
 }
 
-function picking(
+function applyChoice(
   state: State,
   { id }: ChoicePrompt,
   to: ChoicePrompt['options'][number]['to'],
@@ -193,17 +198,18 @@ function picking(
   })
 }
 
-const longest = 500
+const maxInputLength = 500
 
-function written(state: State, prompt: Writing, key: Key): Step {
-  if (key.name === 'enter' && !state.isPasting) return finished(state, prompt, prompt.text.trim())
+function handleTextKey(state: State, prompt: TextPrompt, key: Key): Step {
+  if (key.name === 'enter' && !state.isPasting)
+    return submitPrompt(state, prompt, prompt.text.trim())
   return noEffects({
     ...state,
-    prompt: { ...prompt, text: applyTextKey(prompt.text, key, ' ').slice(0, longest) },
+    prompt: { ...prompt, text: applyTextKey(prompt.text, key, ' ').slice(0, maxInputLength) },
   })
 }
 
-function finished(state: State, prompt: Writing, text: string): Step {
+function submitPrompt(state: State, prompt: TextPrompt, text: string): Step {
   const next: State = { ...state, prompt: undefined }
   switch (prompt.ask) {
     case 'filter':
@@ -241,7 +247,7 @@ export function reduce(state: State, event: Event): Step {
     case 'resized':
       return noEffects(scrollBy({ ...state, size: event.size }, 0))
     case 'loaded':
-      return event.project === state.project ? loaded(state, event) : noEffects(state)
+      return event.project === state.project ? applyLoaded(state, event) : noEffects(state)
     case 'unreachable':
       return noEffects({ ...state, offline: event.message })
     case 'read':
@@ -280,7 +286,7 @@ const release = (state: State) =>
     }),
   )
 
-const inBoth: Keys = {
+const sharedKeys: Keys = {
   '>': (state) => shiftColumn(state, 1),
   '<': (state) => shiftColumn(state, -1),
   L: (state) => shiftColumn(state, 1),
@@ -294,8 +300,8 @@ const inBoth: Keys = {
   '?': (state) => noEffects({ ...state, view: 'help' }),
 }
 
-const inBoard: Keys = {
-  ...inBoth,
+const boardKeys: Keys = {
+  ...sharedKeys,
   ...navigationKeys(moveWithinColumn, ({ size }) => storiesInColumn(size)),
   l: (state) => moveAcrossColumns(state, 1),
   right: (state) => moveAcrossColumns(state, 1),
@@ -316,14 +322,14 @@ const inBoard: Keys = {
 
 const back = (state: State): Step => noEffects({ ...state, view: 'board' })
 
-const inDetail: Keys = {
-  ...inBoth,
+const detailKeys: Keys = {
+  ...sharedKeys,
   ...readerKeys(scrollBy, ({ size }) => bodyRows(size) - 1, back),
 }
 
-const keys = { answered: handlePromptKey, first: inBoard, detail: inDetail, back }
+const keys = { answered: handlePromptKey, first: boardKeys, detail: detailKeys, back }
 
-function loaded(state: State, event: Extract<Event, { event: 'loaded' }>): Step {
+function applyLoaded(state: State, event: Extract<Event, { event: 'loaded' }>): Step {
   const { sprint, sprints, stories, isStale } = event
   const known = { ...state, sprint, sprints, stories, isStale, isLoaded: true, offline: undefined }
   const next = keepSelection(state, known)

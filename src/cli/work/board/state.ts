@@ -99,15 +99,17 @@ export const defaultSprint = (sprints: readonly SprintBrief[]): string | undefin
 export type Column = { readonly status: StoryStatus; readonly stories: readonly StoryBrief[] }
 
 /** Builds one column per status; the dropped column only if it is not empty. */
-export function columnsOf({ stories, filter }: Pick<State, 'stories' | 'filter'>): Column[] {
+export function buildColumns({ stories, filter }: Pick<State, 'stories' | 'filter'>): Column[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
-  const shown = stories.filter(({ id, title = '' }) => {
+  const matching = stories.filter(({ id, title = '' }) => {
     const text = `${id} ${title}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
   return storyStatuses
-    .map((status) => ({ status, stories: shown.filter((story) => story.status === status) }))
-    .filter(({ status, stories: own }) => status !== 'dropped' || own.length > 0)
+    .map((status) => ({ status, stories: matching.filter((story) => story.status === status) }))
+    .filter(
+      ({ status, stories: columnStories }) => status !== 'dropped' || columnStories.length > 0,
+    )
 }
 
 export function findPosition(

@@ -11,13 +11,13 @@ import {
   messageLines,
   inputLine,
 } from '../../screen/frame.ts'
-import { formatClaim, statusSpan, titleOf, formatWorkStatus } from '../item-lines.ts'
+import { formatClaim, statusSpan, formatTitle, formatWorkStatus } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
 import { isChoicePrompt } from './reduce.ts'
 import type { ChoicePrompt } from './reduce.ts'
 import {
   bodyRows,
-  columnsOf,
+  buildColumns,
   findPosition,
   readerLines,
   selectedStory,
@@ -34,8 +34,8 @@ const questions = {
 function promptPanel({ prompt, message, size }: State): Line[] {
   if (!isChoicePrompt(prompt)) return prompt ? [] : messageLines(message, size).slice(0, -1)
   const { ask, options, at } = prompt
-  const room = Math.max(1, bodyRows(size) - 3)
-  return [[''], [bold(` ${questions[ask]}`)], ...choiceLines(options, at, room)]
+  const maxRows = Math.max(1, bodyRows(size) - 3)
+  return [[''], [bold(` ${questions[ask]}`)], ...choiceLines(options, at, maxRows)]
 }
 
 const labels = {
@@ -84,42 +84,46 @@ const helpLines = keyLines(
   17,
 )
 
-const smallest = { rows: 10, columns: 40 }
-const narrowest = 13
+const minSize = { rows: 10, columns: 40 }
+const minColumnWidth = 13
 
 export const render = (state: State): Line[] =>
-  frame(state.size, smallest, 'cowork work board --list', () => [
-    head(state),
+  frame(state.size, minSize, 'cowork work board --list', () => [
+    boardHeader(state),
     [''],
-    ...bodyLines(contents(state), [about(state), ...promptPanel(state)], state.size.rows - 4),
+    ...bodyLines(
+      bodyContent(state),
+      [selectedLine(state), ...promptPanel(state)],
+      state.size.rows - 4,
+    ),
     footer(state),
     [dim(keysLine(state))],
   ])
 
-function head(state: State): Line {
+function boardHeader(state: State): Line {
   const { project, sprint, sprints, filter, isStale, offline, isBusy, isLoaded, size } = state
-  const shown = sprints.find(({ id }) => id === sprint)
+  const shownSprint = sprints.find(({ id }) => id === sprint)
   const facts = [
     sanitize(project),
-    ...(shown
+    ...(shownSprint
       ? [
-          `${sanitize(shown.id)} ${shown.title === undefined ? '' : sanitize(shown.title)}`.trim(),
-          `${shown.done} of ${shown.stories} done`,
+          `${sanitize(shownSprint.id)} ${shownSprint.title === undefined ? '' : sanitize(shownSprint.title)}`.trim(),
+          `${shownSprint.done} of ${shownSprint.stories} done`,
         ]
       : [isLoaded ? 'no sprint' : 'loading …']),
     ...(filter === '' ? [] : [`filter “${sanitize(filter)}”`]),
   ]
-  const standing = offline
+  const connectionState = offline
     ? 'not connected'
     : isStale
       ? 'file invalid'
       : isBusy
         ? 'saving …'
         : 'live'
-  return headerLine('Board', facts, standing, offline !== undefined || isStale, size.columns)
+  return headerLine('Board', facts, connectionState, offline !== undefined || isStale, size.columns)
 }
 
-function contents(state: State): Line[] {
+function bodyContent(state: State): Line[] {
   if (state.view === 'help') return helpLines
   if (state.view === 'detail')
     return readerLines(state)
@@ -130,7 +134,7 @@ function contents(state: State): Line[] {
   if (!isLoaded) return [[' Loading …']]
   if (sprint === undefined)
     return [[' No sprints'], [dim(' Create one with `cowork work sprint <id>`.')]]
-  const columns = columnsOf(state)
+  const columns = buildColumns(state)
   const isEmpty = columns.every((column) => column.stories.length === 0)
   if (isEmpty && filter !== '') return [[' No matches'], [dim(' Press Esc to clear the filter.')]]
   if (stories.length === 0) return [[' No stories'], [dim(' Press a to add one.')]]
@@ -138,24 +142,24 @@ function contents(state: State): Line[] {
 }
 
 function boardLines({ size, selected }: State, columns: readonly Column[]): Line[] {
-  const place = findPosition(columns, selected)
-  const count = Math.min(columns.length, Math.max(1, Math.floor(size.columns / narrowest)))
+  const position = findPosition(columns, selected)
+  const count = Math.min(columns.length, Math.max(1, Math.floor(size.columns / minColumnWidth)))
   const first = Math.min(
-    Math.max(0, (place?.column ?? 0) - count + 1),
+    Math.max(0, (position?.column ?? 0) - count + 1),
     Math.max(0, columns.length - count),
   )
   const width = Math.floor(size.columns / count)
   const shown = columns.slice(first, first + count)
-  const most = storiesInColumn(size)
+  const maxStories = storiesInColumn(size)
   const cells = shown.map(({ stories }, at) => {
     // Scroll by pages, so that moving within a page moves only the selection mark.
-    const row = place?.column === first + at ? place.row : 0
-    const top = Math.floor(row / most) * most
-    return stories.slice(top, top + most)
+    const row = position?.column === first + at ? position.row : 0
+    const top = Math.floor(row / maxStories) * maxStories
+    return stories.slice(top, top + maxStories)
   })
   const names = shown.map(({ status, stories }): Span => {
     const text = padToWidth(` ${formatWorkStatus(status)} ${stories.length}`, width)
-    return status === columns[place?.column ?? -1]?.status ? bold(text) : dim(text)
+    return status === columns[position?.column ?? -1]?.status ? bold(text) : dim(text)
   })
   const rows = Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, row) => [
     cells.map((own): Span => idCell(own[row], selected, width)),
@@ -186,12 +190,12 @@ function titleCell(
   width: number,
 ): Span {
   if (!story) return ' '.repeat(width)
-  const text = padToWidth(` ${truncate(titleOf(story), width - 2)}`, width)
+  const text = padToWidth(` ${truncate(formatTitle(story), width - 2)}`, width)
   return story.id === selected ? bold(text) : dim(text)
 }
 
 /** Formats the selected story in full width, because columns truncate it. */
-function about(state: State): Line {
+function selectedLine(state: State): Line {
   const story = selectedStory(state)
   if (!story || state.view !== 'board' || isChoicePrompt(state.prompt)) return ['']
   const { priority, estimate, depends_on: needs = [], claimed_by: agent, until = '' } = story
@@ -205,7 +209,7 @@ function about(state: State): Line {
     ' ',
     statusSpan(story.status),
     ' ',
-    bold(truncate(titleOf(story), Math.max(20, state.size.columns - 40))),
+    bold(truncate(formatTitle(story), Math.max(20, state.size.columns - 40))),
     dim(facts.length > 0 ? ` · ${facts.join(' · ')}` : ''),
   ]
 }
