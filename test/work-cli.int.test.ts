@@ -11,7 +11,7 @@ import { ended, newPlace, testPlace } from './cli.ts'
 import type { Result } from './cli.ts'
 import { inTerminal } from './terminal.ts'
 
-const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
+const parseJson = (text: string) => JSON.parse(text) as Record<string, unknown>
 
 /** Runs the WorkSync program on the same data root. */
 function worksyncOn(place: ReturnType<typeof newPlace>) {
@@ -29,10 +29,10 @@ describe('cowork work', () => {
   const work = (...args: string[]) => place.cowork(['work', ...args])
   const file = (project: string) =>
     join(place.state, '.worksync', 'projects', project, 'work-index.yaml')
-  const said = async (...args: string[]) => {
+  const runJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await work(...args, '--json')
     expect(code, stderr).toBe(0)
-    return jsonOf(stdout)
+    return parseJson(stdout)
   }
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('cowork work', () => {
     expect((await work('show', 'STORY-2')).stdout).toContain('blocked by STORY-1')
     expect((await work('show', 'auth')).stdout).toContain('0 of 2 done')
     expect((await work('show', 'clean-up')).stdout).toContain('todo · backlog · ops')
-    expect(await said('list', '--kind', 'backlog')).toMatchObject({
+    expect(await runJson('list', '--kind', 'backlog')).toMatchObject({
       schemaVersion: 1,
       items: [{ id: 'clean-up', kind: 'backlog', project: 'shop' }],
     })
@@ -87,7 +87,7 @@ describe('cowork work', () => {
     )
     expect((await work('status')).stdout).toMatch(/story +STORY-1 +Rotate the keys +owner, 5m left/)
     await work('set', 'STORY-1', '--append', 'half way', '--estimate', '3')
-    expect(await said('show', 'STORY-1')).toMatchObject({
+    expect(await runJson('show', 'STORY-1')).toMatchObject({
       kind: 'story',
       story: { status: 'in_progress', notes: 'half way', estimate: 3, lease: { agent: 'owner' } },
     })
@@ -111,14 +111,14 @@ describe('cowork work', () => {
     expect((await work('move', 'STORY-3', 'next')).stdout).toBe('Moved STORY-3 to next.\n')
     const over = await work('set', 'auth', '--status', 'completed', '--carry-to', 'next')
     expect(over.stdout).toContain('Moved STORY-2 to next.')
-    expect(await said('remove', 'clean-up')).toMatchObject({ removed: { id: 'clean-up' } })
+    expect(await runJson('remove', 'clean-up')).toMatchObject({ removed: { id: 'clean-up' } })
   })
 
   test('W8 AGENT_ID names an agent in the terminal of the owner, as a claim', async () => {
-    await place.cowork(['work', 'add', 'Of an agent'], { AGENT_ID: 'helper-bot' })
+    await place.cowork(['work', 'add', 'From an agent'], { AGENT_ID: 'helper-bot' })
     const { stdout } = await place.cowork(['audit', 'tail', '-n', '5', '--json'])
     expect(stdout).toContain('helper-bot')
-    expect((await said('list', '--kind', 'backlog'))['items']).toHaveLength(1)
+    expect((await runJson('list', '--kind', 'backlog'))['items']).toHaveLength(1)
   })
 
   test('W5 a conflict is listed, shown with both sides, and resolved', async () => {
@@ -128,7 +128,7 @@ describe('cowork work', () => {
     await work('set', 'STORY-2', '--notes', 'as agents say')
     await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('as agents say')
     writeFileSync(file('shop'), before.replace('as it was', 'as people say'))
-    const status = await said('status', '-p', 'shop')
+    const status = await runJson('status', '-p', 'shop')
     const [project] = status['projects'] as { conflicts: { id: string; field: string }[] }[]
     expect(project?.conflicts).toMatchObject([{ field: 'notes' }])
     const id = project?.conflicts[0]?.id ?? ''
@@ -138,7 +138,7 @@ describe('cowork work', () => {
     expect(shown).toContain('file: "as people say"')
     expect(await work('resolve', id, 'mine')).toMatchObject({ code: 2 })
     expect(await work('resolve', id.slice(0, -1), 'theirs')).toMatchObject({ code: 0 })
-    expect(await said('show', 'STORY-2')).toMatchObject({ story: { notes: 'as people say' } })
+    expect(await runJson('show', 'STORY-2')).toMatchObject({ story: { notes: 'as people say' } })
   })
 
   test('W25 show prints the text of a backlog item and of the story made from it', async () => {
@@ -148,14 +148,14 @@ describe('cowork work', () => {
     const { stdout } = await work('show', 'write-it-down')
     expect(stdout).toMatch(/^Text$\n^ {2}# At length$/m)
     expect(stdout).not.toContain('\u001B[31m')
-    expect(await said('show', 'write-it-down')).toMatchObject({
+    expect(await runJson('show', 'write-it-down')).toMatchObject({
       item: { text: '# At length\n\nIn \u001B[31mred\n' },
     })
     await work('set', 'write-it-down', '--clear', 'theme', 'priority')
-    const { item } = await said('show', 'write-it-down')
+    const { item } = await runJson('show', 'write-it-down')
     expect(item).not.toHaveProperty('theme')
     expect(item).not.toHaveProperty('priority')
-    const { story } = (await said('move', 'write-it-down', 'auth')) as { story: { id: string } }
+    const { story } = (await runJson('move', 'write-it-down', 'auth')) as { story: { id: string } }
     expect((await work('show', story.id)).stdout).toMatch(/^Text$\n^ {2}# At length$/m)
     rmSync(path)
     mkdirSync(path)
@@ -206,7 +206,7 @@ describe('cowork work', () => {
     expect((await work('board')).stdout).toMatch(
       /shop · next · 0 of 2 done\n\nPLANNED 2\n {2}STORY-/,
     )
-    expect(await said('board', '--sprint', 'auth')).toMatchObject({
+    expect(await runJson('board', '--sprint', 'auth')).toMatchObject({
       sprint: 'auth',
       columns: expect.arrayContaining([
         { status: 'done', stories: [expect.objectContaining({ id: 'STORY-1' })] },
@@ -222,7 +222,9 @@ describe('cowork work', () => {
     await sees('planned 2')
     screen.press('>')
     await sees('in progress 1')
-    const { items } = (await said('list', '--status', 'in-progress')) as { items: { id: string }[] }
+    const { items } = (await runJson('list', '--status', 'in-progress')) as {
+      items: { id: string }[]
+    }
     expect(items).toHaveLength(1)
     await work('story', 'next', 'From elsewhere')
     await sees('planned 2')
@@ -259,7 +261,7 @@ describe('cowork work', () => {
     for (let round = 0; round < 2; round++) {
       const { code, stdout, stderr } = await work('verify', '--json')
       expect(code, stdout + stderr).toBe(0)
-      expect(jsonOf(stdout)).toMatchObject({ ok: true })
+      expect(parseJson(stdout)).toMatchObject({ ok: true })
     }
     const { stdout } = await place.cowork(['agents', 'ls'])
     expect(stdout).toMatch(/^work-verify +revoked/m)
@@ -335,10 +337,10 @@ describe('worksync', () => {
       env: { ...place.env, WORKSYNC_PORT: '0' },
     })
     child.stdin.end()
-    let told = ''
-    child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()))
-    await expect.poll(() => urlIn(told), { timeout: 30_000 }).not.toBe('')
-    expect((await initialize(urlIn(told))).status).toBe(200)
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    await expect.poll(() => urlIn(output), { timeout: 30_000 }).not.toBe('')
+    expect((await initialize(urlIn(output))).status).toBe(200)
     const exit = once(child, 'exit')
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])

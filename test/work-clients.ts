@@ -1,4 +1,4 @@
-// Agents with real MCP clients, over HTTP and over a `cowork mcp` of their own, on one plan of work.
+// Agents with real MCP clients, over HTTP and over separate `cowork mcp` processes, on one project.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -13,33 +13,33 @@ import { parsed } from './work.ts'
 export type Door = 'http' | 'stdio'
 export type WorkClient = Awaited<ReturnType<typeof connectTo>>
 
-/** Whoever has this token, or none, at this address. */
+/** Connects over HTTP, with a token if given. */
 export async function connectBy(url: string, token: string): Promise<Client> {
   const client = newClient('keyed')
   await client.connect(overHttp(url, token))
   return client
 }
 
-/** The same over a `cowork mcp` of its own. */
+/** Connects over a separate `cowork mcp` process. */
 export async function connectOverStdio(state: string, token: string): Promise<Client> {
   const client = newClient('piped')
   await client.connect(overStdio(state, token))
   return client
 }
 
-/** A new agent of this name that speaks by that door. */
+/** Creates an agent and connects it over the given transport. */
 export async function connectTo(app: TestApp, id: string, door: Door, url = app.mcpUrl) {
   const added = await clientOf(app, app.owner).call('cowork_add_agent', { id })
   const token = String(added['token'])
   const client = newClient(id)
   await client.connect(door === 'http' ? overHttp(url, token) : overStdio(app.state, token))
-  /** The output, or the code of the refusal with its details. */
+  /** Calls a tool; returns the output, or the error code with its details. */
   async function ask(tool: string, args: object = {}): Promise<Said & { code?: string }> {
     const answer = await client.callTool({ name: `worksync_${tool}`, arguments: { ...args } })
-    const said = (answer.structuredContent ?? {}) as Said
-    if (answer.isError !== true) return said
+    const output = (answer.structuredContent ?? {}) as Said
+    if (answer.isError !== true) return output
     const [block] = answer.content as { text?: string }[]
-    return { text: block?.text, ...((said['error'] ?? said) as Said) }
+    return { text: block?.text, ...((output['error'] ?? output) as Said) }
   }
   return { id, token, client, ask, end: () => client.close() }
 }
@@ -58,15 +58,15 @@ function overStdio(state: string, token: string) {
   return new StdioClientTransport({ command, args: [...args, 'mcp'], env: variables })
 }
 
-export const fileOf = (app: TestApp, project: string) =>
+export const workFile = (app: TestApp, project: string) =>
   join(app.state, 'worksync', 'projects', project, 'work-index.yaml')
 
-/** The file once it says all: when what was acknowledged last is in it. */
+/** Returns the file once it has the last acknowledged change. */
 export async function settled(app: TestApp, project: string, last: string): Promise<string> {
-  const path = fileOf(app, project)
+  const path = workFile(app, project)
   await expect.poll(() => readFileSync(path, 'utf8')).toContain(last)
   return readFileSync(path, 'utf8')
 }
 
-export const indexIn = (app: TestApp, project: string) =>
-  parsed(readFileSync(fileOf(app, project), 'utf8'))
+export const parseIndexFile = (app: TestApp, project: string) =>
+  parsed(readFileSync(workFile(app, project), 'utf8'))

@@ -22,7 +22,7 @@ async function ask({ port, owner }: Daemon, tool: string, args: object): Promise
   return output
 }
 
-/** Adds and finishes stories until the daemon is gone; gives the ids, by the last that was acknowledged of each. */
+/** Adds and finishes stories until the daemon dies; returns the last acknowledged state by id. */
 async function writeUntilKilled(daemon: Daemon, round: number) {
   const acknowledged = new Map<string, 'added' | 'done'>()
   const write = async (writer: number) => {
@@ -35,12 +35,12 @@ async function writeUntilKilled(daemon: Daemon, round: number) {
       acknowledged.set(id, 'done')
     }
   }
-  // It ends with the daemon: the connection breaks.
+  // The connection breaks when the daemon dies.
   await Promise.all(Array.from({ length: writers }, (_, n) => write(n).catch(() => undefined)))
   return acknowledged
 }
 
-test('W7 N30 a daemon killed in a burst has lost nothing that was acknowledged, in store and file', async () => {
+test('W7 N30 a daemon killed in a burst loses no acknowledged change in store and file', async () => {
   const state = mkdtempSync(join(tmpdir(), 'cowork-work-crash-'))
   configure(state)
   const file = join(state, '.worksync', 'projects', project, 'work-index.yaml')
@@ -54,7 +54,7 @@ test('W7 N30 a daemon killed in a burst has lost nothing that was acknowledged, 
       await sleep(wait)
       await daemon.kill('SIGKILL')
       for (const [id, last] of await writing) acknowledged.set(id, last)
-      // Whatever stands there is a whole file, before anybody mends it.
+      // The file is complete even before recovery.
       expect(parsed(readFileSync(file, 'utf8')).version).toBe(2)
       daemon = await startDaemon(state)
       await ask(daemon, 'status', {})
@@ -71,16 +71,16 @@ test('W7 N30 a daemon killed in a burst has lost nothing that was acknowledged, 
       .toEqual([])
     const done = new Set(stories().flatMap(({ id, status }) => (status === 'done' ? [id] : [])))
     expect(missing(wanted, done)).toEqual([])
-    // Done and the history are one step: both or neither.
+    // Finishing and the history entry are atomic.
     const { history, conflicts, next_story } = parsed(readFileSync(file, 'utf8'))
     const refs = history.map(({ ref }) => ref)
     expect(new Set(refs).size).toBe(refs.length)
-    // Where there is very much of it, the oldest moved.
+    // Old history may have moved to the archive.
     const old = join(dirname(file), 'COMPLETE', 'history.yaml')
     const moved = existsSync(old) ? parsed(readFileSync(old, 'utf8')).history : []
     expect(new Set([...refs, ...moved.map(({ ref }) => ref)])).toEqual(done)
     expect(conflicts).toEqual([])
-    // A number that was given is never given again.
+    // A number is never reused.
     const ids = stories().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(next_story).toBe(Math.max(...ids.map((id) => Number(id.slice(6)))) + 1)
@@ -92,7 +92,7 @@ test('W7 N30 a daemon killed in a burst has lost nothing that was acknowledged, 
   }
 }, 120_000)
 
-test('W25 W7 a text that was acknowledged before a kill is in its file after the next start', async () => {
+test('W25 W7 a text acknowledged before a kill is in its file after the next start', async () => {
   const state = mkdtempSync(join(tmpdir(), 'cowork-work-crash-'))
   configure(state)
   const folder = join(state, '.worksync', 'projects', project)
@@ -106,11 +106,11 @@ test('W25 W7 a text that was acknowledged before a kill is in its file after the
       text: 'text 0',
     })
     let { text_sha256 } = added['item'] as { text_sha256: string }
-    // Before, around and after the moment at which the file is written.
+    // Before, during and after the flush.
     for (const [round, wait] of [0, 240, 255, 270, 600].entries()) {
       const text = `text ${round + 1}`
-      const said = await ask(daemon, 'update_backlog', { item_id: 'later', text, text_sha256 })
-      ;({ text_sha256 } = said['item'] as { text_sha256: string })
+      const result = await ask(daemon, 'update_backlog', { item_id: 'later', text, text_sha256 })
+      ;({ text_sha256 } = result['item'] as { text_sha256: string })
       await sleep(wait)
       await daemon.kill('SIGKILL')
       daemon = await startDaemon(state)

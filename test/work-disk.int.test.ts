@@ -8,9 +8,9 @@ import type { TestApp } from './app.ts'
 import { mountSmallDisk } from './small-disk.ts'
 import { clientOf } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
-import { connectTo, fileOf, indexIn, settled } from './work-clients.ts'
+import { connectTo, workFile, parseIndexFile, settled } from './work-clients.ts'
 import type { WorkClient } from './work-clients.ts'
-import { storyIn } from './work.ts'
+import { findStory } from './work.ts'
 
 let app: TestApp
 let owner: Speaker
@@ -34,40 +34,40 @@ async function begin(at: TestApp, project: string): Promise<string> {
 }
 const note = (project: string, notes: string) => ({ project, story_id: 'STORY-1', notes })
 
-describe('a file that cannot be used', () => {
-  test('W6 is told to an agent with line and column, stays as it is, and is used again once it is mended', async () => {
+describe('an unusable file', () => {
+  test('W6 an invalid file is reported with line and column, stays unchanged, and is used again once fixed', async () => {
     const project = 'broken'
     const text = await begin(app, project)
     const lines = text.split('\n')
     const at = lines.findIndex((line) => line.includes('title: The first'))
     lines[at] = '        title: "never closed'
-    writeFileSync(fileOf(app, project), lines.join('\n'))
+    writeFileSync(workFile(app, project), lines.join('\n'))
     await sleep(1100)
     const refused = await agent.ask('update_story', note(project, 'x'))
     expect(refused.code ?? String(refused['text'])).toContain('work_file_broken')
-    const said = JSON.stringify(refused)
-    const [, line] = /work-index\.yaml:(\d+):\d+/.exec(said) ?? []
+    const message = JSON.stringify(refused)
+    const [, line] = /work-index\.yaml:(\d+):\d+/.exec(message) ?? []
     expect(Number(line)).toBeGreaterThanOrEqual(at + 1)
     expect(await agent.ask('get', { project, story_id: 'STORY-1' })).toMatchObject({
       story: { title: 'The first' },
       stale: [project],
     })
-    // An address reads what was known as well.
+    // A resource also returns the last valid version.
     await agent.client.readResource({ uri: `work://${project}/STORY-1` })
-    expect(readFileSync(fileOf(app, project), 'utf8')).toBe(lines.join('\n'))
-    // Other projects go on.
+    expect(readFileSync(workFile(app, project), 'utf8')).toBe(lines.join('\n'))
+    // Other projects still work.
     await begin(app, 'beside')
     expect(await agent.ask('update_story', note('beside', 'x'))).toHaveProperty('story')
-    writeFileSync(fileOf(app, project), text)
+    writeFileSync(workFile(app, project), text)
     await sleep(100)
     expect(await agent.ask('update_story', note(project, 'mended'))).toHaveProperty('story')
     await settled(app, project, 'mended')
   })
 
-  test('W6 may be a folder: refused, and written again when the folder is gone', async () => {
+  test('W6 a folder in place of the file refuses changes, and the file is rewritten when it is gone', async () => {
     const project = 'folder'
     await begin(app, project)
-    const path = fileOf(app, project)
+    const path = workFile(app, project)
     rmSync(path)
     mkdirSync(path)
     const refused = await agent.ask('update_story', note(project, 'x'))
@@ -78,13 +78,13 @@ describe('a file that cannot be used', () => {
     await settled(app, project, 'back again')
   })
 
-  test('W5 an edit that cannot be kept aside is not taken, and the call says why', async () => {
+  test('W5 an edit whose copy cannot be saved is not imported, and the call says why', async () => {
     const project = 'aside'
     const text = await begin(app, project)
-    const own = join(dirname(fileOf(app, project)), '.cowork')
+    const own = join(dirname(workFile(app, project)), '.cowork')
     rmSync(own, { recursive: true, force: true })
     writeFileSync(own, 'in the way')
-    writeFileSync(fileOf(app, project), text.replace('The first', 'By hand'))
+    writeFileSync(workFile(app, project), text.replace('The first', 'By hand'))
     await sleep(100)
     const refused = await agent.ask('update_story', note(project, 'x'))
     expect(JSON.stringify(refused)).toContain('work_file_broken')
@@ -95,31 +95,31 @@ describe('a file that cannot be used', () => {
     })
   })
 
-  test('W9 W23 may be 50 MB long, and is worked with; one over 64 MB is refused', async () => {
+  test('W9 W23 a file of 50 MB works, and one over 64 MB is refused', async () => {
     const project = 'long'
     const folder = join(app.state, 'worksync', 'projects', project)
     mkdirSync(folder, { recursive: true })
-    const notes = `${'What there is to say about it, line by line.\n          '.repeat(900)}`
+    const notes = `${'Long notes about the story, line by line.\n          '.repeat(900)}`
     const story = (n: number) =>
       `      - id: STORY-${n}\n        title: Story ${n}\n        status: planned\n        notes: |\n          ${notes}\n`
     const count = Math.ceil(50_000_000 / story(1).length)
     const stories = Array.from({ length: count }, (_, n) => story(n + 1)).join('')
     const text = `version: 2\nsprints:\n  - id: one\n    status: active\n    stories:\n${stories}backlog: []\n`
     expect(text.length).toBeGreaterThan(50_000_000)
-    writeFileSync(fileOf(app, project), text)
+    writeFileSync(workFile(app, project), text)
     await owner.call('worksync_register_project', { project })
     const done = await agent.ask('done', { project, story_id: 'STORY-2' })
     expect(done).toMatchObject({ story: { status: 'done' } })
     const { projects } = await agent.ask('status', { project })
     expect(projects).toMatchObject([{ counts: { stories: { planned: count - 1, done: 1 } } }])
     await expect
-      .poll(() => readFileSync(fileOf(app, project), 'utf8').includes('status: done'), {
+      .poll(() => readFileSync(workFile(app, project), 'utf8').includes('status: done'), {
         timeout: 30_000,
       })
       .toBe(true)
-    expect(readFileSync(fileOf(app, project), 'utf8').length).toBeGreaterThan(50_000_000)
+    expect(readFileSync(workFile(app, project), 'utf8').length).toBeGreaterThan(50_000_000)
 
-    writeFileSync(fileOf(app, project), `${text}#${'x'.repeat(15_000_000)}\n`)
+    writeFileSync(workFile(app, project), `${text}#${'x'.repeat(15_000_000)}\n`)
     await sleep(100)
     const refused = await agent.ask('update_story', note(project, 'x'))
     expect(JSON.stringify(refused)).toContain('larger than 64 MB')
@@ -127,7 +127,7 @@ describe('a file that cannot be used', () => {
   }, 120_000)
 })
 
-test('W3 W7 on a disk that is full or cannot be written, what was acknowledged is written later and the file stays whole', async () => {
+test('W3 W7 on a full or read-only disk acknowledged changes are written later and the file stays complete', async () => {
   const state = mkdtempSync(join(tmpdir(), 'cowork-disk-'))
   const disk = mountSmallDisk(join(state, 'worksync', 'projects'), 512)
   let second: TestApp | undefined
@@ -136,7 +136,7 @@ test('W3 W7 on a disk that is full or cannot be written, what was acknowledged i
     const by = clientOf(second, second.owner)
     const project = 'small'
     await begin(second, project)
-    const inFile = () => storyIn(indexIn(second as TestApp, project), 'STORY-1')?.notes
+    const inFile = () => findStory(parseIndexFile(second as TestApp, project), 'STORY-1')?.notes
 
     disk.setReadOnly()
     const acknowledged = await by.call('worksync_update_story', note(project, 'while read-only'))

@@ -76,24 +76,24 @@ const leaving = [
 ]
 
 test.each(['/', home, dirname(home), inHome('.ssh'), repo, '~', '~/src/shop'].entries().toArray())(
-  'RM1 PV4 a person registers repository %i, %s: guidance shows nothing protected, and nothing outside',
+  'RM1 PV4 with repository %i, %s, guidance exposes nothing protected or outside',
   async (n, folder) => {
     const project = `person-${n}`
     const paths = folder === home || folder === '~' ? ['.ssh/id_rsa', 'diary.md'] : leaving
     const guidance = guidanceOf(paths)
     await owner.call('worksync_register_project', { project, repo: folder, guidance })
     for (const who of [owner, sales]) {
-      const said = await who.call('worksync_guidance', { project })
-      expect(said['guidance']).toEqual([])
-      expect(said['faults']).toHaveLength(paths.length)
-      expect(JSON.stringify(said)).not.toContain(key)
-      const told = await who.call('worksync_projects', { project })
-      expect(told['projects']).toMatchObject([{ guidance: [] }])
+      const guidance = await who.call('worksync_guidance', { project })
+      expect(guidance['guidance']).toEqual([])
+      expect(guidance['faults']).toHaveLength(paths.length)
+      expect(JSON.stringify(guidance)).not.toContain(key)
+      const projects = await who.call('worksync_projects', { project })
+      expect(projects['projects']).toMatchObject([{ guidance: [] }])
     }
   },
 )
 
-test('RM1 W19 a person registers a repository: its guidance is read, also after an edit or a new clone', async () => {
+test('RM1 W19 guidance of a registered repository is read, also after an edit or a new clone', async () => {
   const project = 'styled'
   const guidance = guidanceOf(['docs/style.md'])
   await owner.call('worksync_register_project', { project, repo, guidance })
@@ -112,12 +112,12 @@ test('RM1 W19 a person registers a repository: its guidance is read, also after 
   renameSync(`${repo}-old`, repo)
 })
 
-test('RM1 GR8 what an agent registered is read by the right of whoever asks, never by naming it', async () => {
+test('RM1 GR8 a repository registered by an agent is read with the access of the caller', async () => {
   const project = 'named'
   const private_ = inHome('private')
   put(join(private_, 'plan.md'), 'private plan')
   const guidance = { inherit: [], project: [{ name: 'plan', path: 'plan.md' }] }
-  // As `worksync_register_project` writes it for an agent.
+  // The entry that `worksync_register_project` writes for an agent.
   writeFileSync(
     registry,
     `projects:\n  ${project}: ${JSON.stringify({ repo: private_, guidance, registered_by: 'sales' })}\n`,
@@ -130,7 +130,7 @@ test('RM1 GR8 what an agent registered is read by the right of whoever asks, nev
   expect(await ask(support)).toMatchObject({ guidance: [] })
 })
 
-test('RM1 PV4 a registry written by hand opens nothing that is protected', async () => {
+test('RM1 PV4 a registry edited by hand opens no protected path', async () => {
   const entries = Object.fromEntries(
     [home, '/', repo, inHome('.ssh')].map((folder, n) => [
       `hand-${n}`,
@@ -139,13 +139,13 @@ test('RM1 PV4 a registry written by hand opens nothing that is protected', async
   )
   writeFileSync(registry, `projects: ${JSON.stringify(entries)}\n`)
   for (const project of Object.keys(entries)) {
-    const said = await sales.call('worksync_guidance', { project })
-    expect(said['faults'], project).toBeInstanceOf(Array)
-    expect(JSON.stringify(said)).not.toContain(key)
+    const guidance = await sales.call('worksync_guidance', { project })
+    expect(guidance['faults'], project).toBeInstanceOf(Array)
+    expect(JSON.stringify(guidance)).not.toContain(key)
   }
 })
 
-test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts, plan, registry', async () => {
+test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts, work index, registry', async () => {
   const project = 'linked'
   const data = (...names: string[]) => join(app.state, 'worksync', ...names)
   const own = (...names: string[]) => data('projects', project, ...names)
@@ -174,7 +174,7 @@ test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts,
   expect(await everything()).not.toContain(key)
   rmSync(data('guidance'))
   renameSync(data('guidance-old'), data('guidance'))
-  // The folder for what is being replaced, and the archive.
+  // The folder of replaced files, and the archive.
   rmSync(own('.cowork'), { recursive: true, force: true })
   symlinkSync(outside, own('.cowork'))
   rmSync(own('COMPLETE'), { recursive: true })
@@ -188,7 +188,7 @@ test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts,
   expect(readdirSync(outside).toSorted()).toEqual(['general.md', 'later.md'])
   rmSync(own('.cowork'))
   rmSync(own('COMPLETE'))
-  // A plan that leads to a protected path is neither read nor written.
+  // A work index linked to a protected path is neither read nor written.
   put(inHome('.ssh', 'plan.yaml'), `version: 2\nbacklog:\n  - { id: x, summary: ${key} }\n`)
   rmSync(own('work-index.yaml'))
   symlinkSync(inHome('.ssh', 'plan.yaml'), own('work-index.yaml'))
@@ -198,7 +198,7 @@ test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts,
     message: expect.stringContaining('protected'),
   })
   expect(readdirSync(inHome('.ssh')).toSorted()).toEqual(['config', 'id_rsa', 'plan.yaml'])
-  // The same over a second link, which an agent with write access to a repository could put there.
+  // Also over a second link, which an agent with write access to a repository could create.
   put(join(repo, 'other.yaml'), `version: 2\nbacklog:\n  - { id: x, summary: ${key} }\n`)
   symlinkSync(join(repo, 'other.yaml'), join(repo, 'plan.yaml'))
   rmSync(own('work-index.yaml'))
@@ -237,12 +237,12 @@ test('RM1 PV4 the vault is not written to a protected path, by name or by link',
   symlinkSync(inHome('.ssh'), vault)
   expect(await sync()).toMatchObject({ code: 'forbidden_path' })
   rmSync(vault)
-  // A link inside the vault leads nothing out of it either.
+  // A link inside the vault is not followed either.
   mkdirSync(join(vault, 'projects'), { recursive: true })
   symlinkSync(inHome('.ssh'), join(vault, 'projects', project))
   expect(await sync()).toMatchObject({ code: 'vault_blocked' })
   rmSync(join(vault, 'projects', project))
-  // A manifest names only notes of the vault.
+  // A manifest can name only notes in the vault.
   const manifest = JSON.stringify({ '../../../diary.md': 'x', [inHome('diary.md')]: 'x' })
   writeFileSync(join(vault, '.worksync-manifest.json'), manifest)
   expect(await sync()).toMatchObject({ code: 'vault_blocked' })

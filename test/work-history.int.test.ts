@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import { clientOf } from './speakers.ts'
 
-test('RA13 W17 to view the history is a read, to append to it is not', async () => {
+test('RA13 W17 viewing the history is a read, appending is a write', async () => {
   const app = await startTestApp()
   const owner = clientOf(app, app.owner)
   await owner.call('worksync_register_project', { project: 'web' })

@@ -1,4 +1,4 @@
-// The plan of work as a plain object: what every change must come to, in as few words as possible.
+// A minimal model of the work index: the expected result of every change.
 import * as fc from 'fast-check'
 
 export const agents = ['sales', 'support'] as const
@@ -18,11 +18,11 @@ type Story = {
 }
 type Item = { summary: string; status: string; promoted: string | undefined; rev: number }
 
-/** One call: a tool, who calls it, with what. Or something else that happens to the system. */
+/** A tool call, or another event of the system. */
 export type Step =
   | { readonly call: string; readonly by: (typeof agents)[number]; readonly args: Args }
   | { readonly event: 'restart' | 'flush' }
-  /** A person writes another title into the file. */
+  /** A person changes a title in the file. */
   | { readonly id: string; readonly title: string }
 type Args = Readonly<Record<string, string>>
 
@@ -47,7 +47,7 @@ const call = (tool: string, args: Record<string, fc.Arbitrary<string>>, required
     args: fc.record(args, { requiredKeys: required }),
   })
 
-/** Each as often as it is worth looking at. */
+/** Weighted by how much each step is worth testing. */
 export const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: call('create_sprint', { sprint_id }, ['sprint_id']) },
@@ -160,7 +160,7 @@ export function createModel() {
     claim({ story_id }, by) {
       const story = need(stories, story_id)
       guard(story, by)
-      // Held already: a heartbeat.
+      // Already claimed by the caller: a renewal.
       if (story.holder === by) return
       if (!isOpen(story)) throw new Refusal('not_open')
       if (story.status === 'planned') story.status = 'in_progress'
@@ -229,7 +229,7 @@ export function createModel() {
     backlog,
     history,
     next: () => next,
-    /** The code of the refusal, or nothing. */
+    /** Applies a call; returns the error code of a refusal. */
     does(tool: string, args: Args, by: string): string | undefined {
       try {
         tools[tool]?.(args, by)
@@ -242,5 +242,5 @@ export function createModel() {
   }
 }
 
-/** Said by its code. */
+/** An expected refusal, identified by its code. */
 class Refusal extends Error {}

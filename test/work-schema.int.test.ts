@@ -12,7 +12,7 @@ async function openWork(project: string) {
   const owner = clientOf(app, app.owner)
   const folder = join(app.state, 'worksync', 'projects', project)
   const index = join(folder, 'work-index.yaml')
-  /** What the published schema has against the file; the schema is read as an editor reads it. */
+  /** Validates the file with the published schema, resolved as an editor does. */
   const faults = () => {
     const schema = readFileSync(join(folder, 'SCHEMA', 'work-flow-schema.json'), 'utf8')
     const published = z.fromJSONSchema(JSON.parse(schema) as Parameters<typeof z.fromJSONSchema>[0])
@@ -45,8 +45,8 @@ test('RM9 W9 the published schema validates the file after every kind of change'
   ]
   const written = new Set<string>()
   for (const [tool, args] of steps) {
-    const said = await owner.call(`worksync_${tool}`, { project, ...args })
-    expect(said['code'], `${tool} ${JSON.stringify(said)}`).toBeUndefined()
+    const result = await owner.call(`worksync_${tool}`, { project, ...args })
+    expect(result['code'], `${tool} ${JSON.stringify(result)}`).toBeUndefined()
     await expect.poll(() => written.has(readFileSync(index, 'utf8'))).toBe(false)
     written.add(readFileSync(index, 'utf8'))
     expect(faults(), tool).toEqual([])
@@ -81,13 +81,13 @@ history:
     related_sprints: [sprint-1]
 `
 
-test('RM9 W9 a file of the seed, with the fields of version 1, is valid and stays as it is', async () => {
+test('RM9 W9 a WorkSync file with version 1 fields is valid and stays unchanged', async () => {
   const project = 'seed'
   const { owner, folder, index, faults } = await openWork(project)
   mkdirSync(folder, { recursive: true })
   writeFileSync(index, versionOne)
-  const said = await owner.call('worksync_register_project', { project })
-  expect(said['code'], JSON.stringify(said)).toBeUndefined()
+  const result = await owner.call('worksync_register_project', { project })
+  expect(result['code'], JSON.stringify(result)).toBeUndefined()
   await owner.call('worksync_get', { project })
   expect(readFileSync(index, 'utf8')).toBe(versionOne)
   expect(faults()).toEqual([])

@@ -8,12 +8,12 @@ type Shown = {
   readonly item: { readonly rev: number; readonly text?: string; readonly text_sha256: string }
 }
 
-describe('the text of a backlog item, by commands', () => {
+describe('the text of a backlog item in the CLI', () => {
   const place = newPlace()
   const work = (...args: string[]) => place.cowork(['work', ...args])
   const piped = (input: string, ...args: string[]) => place.cowork(['work', ...args], {}, input)
   const textPath = join(place.state, '.worksync', 'projects', 'shop', 'BACKLOG', 'more.md')
-  /** A file of the person's, named from where the command is called. */
+  /** Writes a file, named relative to the working directory. */
   const write = (name: string, content: string | Buffer) =>
     writeFileSync(join(place.state, name), content)
   const show = async (id = 'more') => {
@@ -82,7 +82,7 @@ describe('the text of a backlog item, by commands', () => {
   })
 
   test('W25 K3 is not overwritten if it changed since the read, and the error says so', async () => {
-    write('notes.md', 'Of the person')
+    write('notes.md', 'By the person')
     const { text_sha256: before } = await show()
     await expect.poll(() => readFileSync(textPath, 'utf8')).toBe('By a pipe\r\n')
     writeFileSync(textPath, 'By hand')
@@ -91,7 +91,7 @@ describe('the text of a backlog item, by commands', () => {
     expect(refused.stderr).toContain('The text of more has changed.')
     expect(refused.stderr).toContain('`cowork work show more`')
     expect(refused.stderr).not.toContain('worksync_')
-    expect(readFileSync(join(place.state, 'notes.md'), 'utf8')).toBe('Of the person')
+    expect(readFileSync(join(place.state, 'notes.md'), 'utf8')).toBe('By the person')
 
     // The current text is read before stdin, which can take long.
     const readings = async () => {
@@ -105,7 +105,7 @@ describe('the text of a backlog item, by commands', () => {
       .toBe(true)
     const child = place.start(['work', 'set', 'more', '--text-file', '-'])
     const over = ended(child)
-    child.stdin.write('Of the ')
+    child.stdin.write('By the ')
     // One lookup as a story, one as a backlog item.
     await expect.poll(readings, { timeout: 20_000 }).toBeGreaterThanOrEqual(known + 2)
     writeFileSync(textPath, 'By hand again')
@@ -116,6 +116,6 @@ describe('the text of a backlog item, by commands', () => {
     const { text_sha256: now } = await show()
     const set = await work('set', 'more', '--text-file', 'notes.md', '--if-text', now)
     expect(set, set.stderr).toMatchObject({ code: 0 })
-    await expect.poll(() => readFileSync(textPath, 'utf8')).toBe('Of the person')
+    await expect.poll(() => readFileSync(textPath, 'utf8')).toBe('By the person')
   })
 })

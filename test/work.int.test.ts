@@ -7,7 +7,7 @@ import type { TestApp } from './app.ts'
 import { entriesOf } from './files.ts'
 import { clientOf } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
-import { connectBy, connectOverStdio, connectTo, indexIn, settled } from './work-clients.ts'
+import { connectBy, connectOverStdio, connectTo, parseIndexFile, settled } from './work-clients.ts'
 import type { WorkClient } from './work-clients.ts'
 
 let app: TestApp
@@ -43,7 +43,7 @@ async function register(project: string, stories = 0): Promise<string[]> {
   return made
 }
 
-test('W8 W20 three agents work on one project at once, over HTTP and stdio, and nothing is lost', async () => {
+test('W8 W20 three agents work on one project concurrently, over HTTP and stdio, without losing changes', async () => {
   const project = 'together'
   await register(project)
   const each = 15
@@ -62,8 +62,8 @@ test('W8 W20 three agents work on one project at once, over HTTP and stdio, and 
     ),
   )
   expect(new Set(made).size).toBe(clients.length * each)
-  await expect.poll(() => indexIn(app, project).history.length).toBe(made.length)
-  const { sprints, history, next_story } = indexIn(app, project)
+  await expect.poll(() => parseIndexFile(app, project).history.length).toBe(made.length)
+  const { sprints, history, next_story } = parseIndexFile(app, project)
   const stories = sprints.flatMap((sprint) => sprint.stories ?? [])
   expect(next_story).toBe(made.length + 1)
   expect(stories.map(({ id }) => id).toSorted()).toEqual(made.toSorted())
@@ -80,7 +80,7 @@ test('W8 W20 three agents work on one project at once, over HTTP and stdio, and 
   expect(new Set(doneBy.map(({ actor }) => actor.id))).toEqual(new Set(clients.map(({ id }) => id)))
 })
 
-test('W20 N10 of sixteen racers for each of two hundred stories exactly one wins', async () => {
+test('W20 N10 for each of two hundred stories exactly one of sixteen concurrent claims wins', async () => {
   const project = 'race'
   const ids = await register(project, 200)
   const racers = await Promise.all(
@@ -91,14 +91,14 @@ test('W20 N10 of sixteen racers for each of two hundred stories exactly one wins
   )
   const winners = new Map<string, string>()
   const race = async (story_id: string, at: number) => {
-    // Somebody else is first in line each time.
+    // A different agent starts each time.
     const line = [...racers.slice(at % 16), ...racers.slice(0, at % 16)]
-    const said = await Promise.all(
+    const results = await Promise.all(
       line.map((racer) => racer.call('worksync_claim', { project, story_id })),
     )
-    const won = said.filter(({ code }) => code === undefined)
+    const won = results.filter(({ code }) => code === undefined)
     expect(won).toHaveLength(1)
-    expect(said.filter(({ code }) => code === 'lease_held')).toHaveLength(15)
+    expect(results.filter(({ code }) => code === 'lease_held')).toHaveLength(15)
     for (const { lease } of won) winners.set(story_id, (lease as { agent: string }).agent)
   }
   for (let at = 0; at < ids.length; at += 20)
@@ -106,14 +106,14 @@ test('W20 N10 of sixteen racers for each of two hundred stories exactly one wins
   expect(new Set(winners.values()).size).toBeGreaterThan(1)
   const { projects } = await owner.call('worksync_status', { project })
   expect(projects).toMatchObject([{ counts: { stories: { in_progress: 200 }, ready: 0 } }])
-  const inFile = () => indexIn(app, project).sprints[0]?.stories ?? []
+  const inFile = () => parseIndexFile(app, project).sprints[0]?.stories ?? []
   await expect
     .poll(() => new Map(inFile().map(({ id, lease }) => [id, lease?.agent])))
     .toEqual(winners)
 })
 
 describe('one sequence of calls by two agents', () => {
-  /** The example of a working day; the same for whoever does it. */
+  /** A sample sequence of calls, the same for every agent. */
   async function workingDay({ ask }: WorkClient, project: string) {
     const of = { project }
     await ask('create_sprint', { ...of, sprint_id: 'one', title: 'One', status: 'active' })
@@ -134,7 +134,7 @@ describe('one sequence of calls by two agents', () => {
     await ask('sync', of)
   }
 
-  /** What attribution and time have in common. */
+  /** Replaces attribution and times. */
   const neutral = (text: string, { id }: WorkClient, project: string) =>
     text
       .replaceAll(/\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?/g, 'TIME')
@@ -153,7 +153,7 @@ describe('one sequence of calls by two agents', () => {
     ])
   }
 
-  test('W42 gives the same YAML and vault to the byte, except who and when', async () => {
+  test('W42 one sequence of calls gives byte-identical YAML and vault except attribution and time', async () => {
     const days: { yaml: string; vault: string[][] }[] = []
     for (const [project, client] of [
       ['day-a', claude],
@@ -172,7 +172,7 @@ describe('one sequence of calls by two agents', () => {
   })
 })
 
-test('SV13 W25 projects, stories and prompts are to be had by MCP', async () => {
+test('SV13 W25 projects, stories and prompts are available over MCP', async () => {
   const project = 'addressed'
   const [id] = await register(project, 2)
   for (const { client } of [claude, codex]) {
@@ -202,7 +202,7 @@ test('SV13 W25 projects, stories and prompts are to be had by MCP', async () => 
   }
 })
 
-test('W1 W2 the second address serves the work tools alone, with the key or another token', async () => {
+test('W1 W2 the second listener serves only the work tools, with the key or another token', async () => {
   const key = 'wk-0123456789abcdef'
   const second = await startTestApp(
     { 'work.listen': true, 'work.port': 0 },
@@ -238,15 +238,15 @@ test('W1 W2 the second address serves the work tools alone, with the key or anot
         }),
       })
     expect((await ask(`Bearer ${key}`)).status).toBe(200)
-    // The key is everybody's; who calls says `agent`, and that is kept as a claim (W8).
+    // The key is shared; the `agent` parameter is recorded as a claim (W8).
     const keyed = await connectBy(url, key)
     const person = clientOf(second, second.owner)
     await person.call('worksync_register_project', { project: 'p' })
-    const said = await keyed.callTool({
+    const result = await keyed.callTool({
       name: 'worksync_add_backlog',
       arguments: { project: 'p', summary: 'By key', agent: 'claude' },
     })
-    expect(said.structuredContent).toMatchObject({ item: { by: 'worksync:claude' } })
+    expect(result.structuredContent).toMatchObject({ item: { by: 'worksync:claude' } })
     await keyed.close()
     const calls = await entriesOf(second, '&type=call.done')
     const call = calls.find(({ data }) => data?.['claim'] === 'claude')
@@ -276,13 +276,13 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
       for (const name of ['worksync_status', 'worksync_add_backlog', 'worksync_guidance']) {
         const isAdded = name === 'worksync_add_backlog'
         const args = { project: 'secret-plan', ...(isAdded && { summary: 'x' }) }
-        const said = await client.callTool({ name, arguments: args })
-        expect(said.isError).toBe(true)
-        expect(JSON.stringify(said.content)).toContain('WORKSYNC_API_KEY')
-        expect(JSON.stringify(said.content)).toContain('Authorization: Bearer')
-        expect(JSON.stringify(said)).toContain('auth_required')
+        const result = await client.callTool({ name, arguments: args })
+        expect(result.isError).toBe(true)
+        expect(JSON.stringify(result.content)).toContain('WORKSYNC_API_KEY')
+        expect(JSON.stringify(result.content)).toContain('Authorization: Bearer')
+        expect(JSON.stringify(result)).toContain('auth_required')
       }
-      // Nothing else than work needs the key.
+      // Only work tools need the key.
       const info = await client.callTool({ name: 'get_workspace_info', arguments: {} })
       expect(info.isError).not.toBe(true)
       const { resources } = await client.listResources()
@@ -290,16 +290,16 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
       await expect(client.readResource({ uri: 'work://secret-plan' })).rejects.toThrow('work://')
       expect(JSON.stringify(await client.listPrompts())).not.toContain('secret-plan')
       await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('no prompt')
-      // The key may come with the call.
+      // The call can pass the key.
       const withKey = { project: 'secret-plan', agent_token: key }
-      const said = await client.callTool({ name: 'worksync_status', arguments: withKey })
-      expect(said.isError).not.toBe(true)
+      const result = await client.callTool({ name: 'worksync_status', arguments: withKey })
+      expect(result.isError).not.toBe(true)
       await client.close()
     }
     const holders = [await connectBy(keyed.mcpUrl, key), await connectOverStdio(keyed.state, key)]
     for (const client of holders) {
-      const said = await client.callTool({ name: 'worksync_status', arguments: {} })
-      expect(said.isError).not.toBe(true)
+      const result = await client.callTool({ name: 'worksync_status', arguments: {} })
+      expect(result.isError).not.toBe(true)
       expect(JSON.stringify(await client.getPrompt({ name: 'secret-plan_own' }))).toContain('OUR')
       await client.close()
     }
@@ -312,12 +312,12 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
   }
 })
 
-test('W2 without the key, work is open as everything else is', async () => {
+test('W2 without the key, work tools need no token', async () => {
   const open = await startTestApp()
   try {
     const client = await connectBy(open.mcpUrl, '')
-    const said = await client.callTool({ name: 'worksync_status', arguments: {} })
-    expect(said.isError).not.toBe(true)
+    const result = await client.callTool({ name: 'worksync_status', arguments: {} })
+    expect(result.isError).not.toBe(true)
     await client.close()
   } finally {
     await open.close()

@@ -12,7 +12,7 @@ import { workMigrations } from '../src/work/migrations.ts'
 import type { Story } from '../src/work/model.ts'
 import { createWorkStore } from '../src/work/store.ts'
 
-export { parsed, storyIn } from './work/work.fixture.ts'
+export { parsed, findStory } from './work/work.fixture.ts'
 
 export const sampleText = `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
 version: 2
@@ -42,7 +42,7 @@ history: []
 conflicts: []
 `
 
-/** A project on disk and in a real store, kept in agreement. */
+/** Opens a project on disk and in a real store, in sync. */
 export async function openTestWork(text = sampleText) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-work-'))
   mkdirSync(join(folder, 'p'))
@@ -67,7 +67,7 @@ export async function openTestWork(text = sampleText) {
     })
     return { snapshots, projectSync }
   }
-  /** A change as a tool makes it, without its entry. */
+  /** Changes an item as a tool does, without a ledger entry. */
   const set = (id: string, fields: Partial<Story>) =>
     db.transact(async (tx) => {
       const held = await journal.lockProject(tx, 'p')

@@ -5,7 +5,7 @@ import {
   createWorld,
   parsed,
   sqliteEngine,
-  storyIn,
+  findStory,
   support,
 } from '../../test/work/work.fixture.ts'
 import type { Desk, World } from '../../test/work/work.fixture.ts'
@@ -31,41 +31,41 @@ beforeEach(async () => {
 })
 afterAll(() => desk.stop())
 
-/** An old version is put back over what agents did; gives what was told. */
-async function putBack() {
+/** Restores an old version over changes of agents; returns the conflict. */
+async function restoreOldVersion() {
   const old = await desk.text(project)
   await ask('update_story', { project, story_id: 'STORY-1', title: 'By an agent' })
   await ask('add_backlog', { project, summary: 'Extra' })
   await desk.text(project)
   desk.edit(project, () => old, old)
   await ask('status', { project })
-  const [told, ...more] = await conflicts()
+  const [conflict, ...more] = await conflicts()
   expect(more).toEqual([])
-  expect(told).toMatchObject({ kind: 'possible_revert' })
-  return told?.id
+  expect(conflict).toMatchObject({ kind: 'possible_revert' })
+  return conflict?.id
 }
 
-test('W5 a whole old version can be taken after all, and what came since it was put back stays', async () => {
-  const conflict_id = await putBack()
+test('W5 an old version can be applied later, and changes since its restore stay', async () => {
+  const conflict_id = await restoreOldVersion()
   expect((await ask('get', { project, story_id: 'STORY-1' })).story.title).toBe('By an agent')
   await ask('update_story', { project, story_id: 'STORY-2', notes: 'later' })
   await ask('resolve', { project, conflict_id, take: 'theirs' })
   const index = parsed(await desk.text(project))
-  expect(storyIn(index, 'STORY-1')).toMatchObject({ title: 'First', rev: 3, by: 'sales' })
-  expect(storyIn(index, 'STORY-2')?.notes).toBe('later')
+  expect(findStory(index, 'STORY-1')).toMatchObject({ title: 'First', rev: 3, by: 'sales' })
+  expect(findStory(index, 'STORY-2')?.notes).toBe('later')
   expect(index).toMatchObject({ backlog: [], conflicts: [] })
 })
 
-test('W5 W16 an old version is not taken while another agent has a story that it changes', async () => {
-  const conflict_id = await putBack()
+test('W5 W16 an old version is refused while another agent has claimed a story that it changes', async () => {
+  const conflict_id = await restoreOldVersion()
   await ask('claim', { project, story_id: 'STORY-1' })
   const take = { project, conflict_id, take: 'theirs' }
   await expect(ask('resolve', take, support)).rejects.toMatchObject({ code: 'lease_held' })
   expect(await conflicts()).toHaveLength(1)
 })
 
-test('W5 what a conflict names as its copy is read from the folder of copies only', async () => {
-  const conflict_id = await putBack()
+test('W5 the copy of a conflict is read only from the copies folder', async () => {
+  const conflict_id = await restoreOldVersion()
   const secret = join(world.root, 'projects', project, 'secret.yaml')
   writeFileSync(secret, 'version: 2\nsprints: []\n')
   const text = await desk.text(project)
@@ -83,7 +83,7 @@ test('W5 what a conflict names as its copy is read from the folder of copies onl
   expect(await conflicts()).toEqual([])
 })
 
-test('W5 W6 a file in which nothing is left is not taken for a deletion of all', async () => {
+test('W5 W6 an emptied file is not imported as a deletion of all items', async () => {
   const text = await desk.text(project)
   for (const left of ['# a header\n', 'version: 2\nsprints: []\nbacklog: []\n']) {
     desk.edit(project, () => left, text)
@@ -98,7 +98,7 @@ test('W5 W6 a file in which nothing is left is not taken for a deletion of all',
   }
 })
 
-test('W5 the only item of a plan can be deleted by hand', async () => {
+test('W5 the only item of a work index can be deleted by hand', async () => {
   project = `p${++count}`
   await ask('register_project', { project })
   const empty = await desk.text(project)

@@ -10,8 +10,8 @@ import { createWorkStore } from './store.ts'
 
 type Model = ReturnType<typeof createModel>
 
-/** An index in the words of the model. */
-function told(index: WorkIndex) {
+/** Converts an index to the form of the model. */
+function toModelForm(index: WorkIndex) {
   const stories = index.sprints.flatMap(({ id: sprint, stories: list }) =>
     (list ?? []).map((story): [string, Story & { sprint: string }] => [
       story.id,
@@ -47,7 +47,7 @@ function told(index: WorkIndex) {
   }
 }
 
-const wanted = (model: Model) => ({
+const getExpected = (model: Model) => ({
   next: model.next(),
   sprints: Object.fromEntries(model.sprints),
   stories: Object.fromEntries(model.stories),
@@ -56,8 +56,8 @@ const wanted = (model: Model) => ({
   conflicts: [],
 })
 
-/** A person gives a story another title in the file. */
-async function byHand(desk: Desk, project: string, model: Model, id: string, title: string) {
+/** Changes the title of a story in the file as a person. */
+async function editTitle(desk: Desk, project: string, model: Model, id: string, title: string) {
   const story = model.stories.get(id)
   const text = await desk.text(project)
   const block = new RegExp(`^ {6}- id: ${id}\n(?: {8}.*\n|\n)*`, 'm').exec(text)?.[0]
@@ -70,7 +70,7 @@ async function byHand(desk: Desk, project: string, model: Model, id: string, tit
   story.rev++
 }
 
-test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file say what a plain model says', async () => {
+test('W7 W10 W12 W13 W14 W15 W16 W20 for any sequence of calls memory, store and file equal the model', async () => {
   const world: World = await createWorld(sqliteEngine)
   let desk = await world.start()
   let count = 0
@@ -89,7 +89,7 @@ test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file sa
             (error: { code?: string; message: string }) => error.code ?? error.message,
           )
           expect(refused, `${tool} ${JSON.stringify(args)}`).toBe(expected)
-        } else if ('title' in step) await byHand(desk, project, model, step.id, step.title)
+        } else if ('title' in step) await editTitle(desk, project, model, step.id, step.title)
         else if (step.event === 'flush') await desk.text(project)
         else {
           await desk.stop()
@@ -97,11 +97,11 @@ test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file sa
         }
       }
       const snapshot = await desk.work.snapshots.current(project)
-      expect(told(snapshot.index())).toEqual(wanted(model))
-      // One that has seen nothing yet reads it all from the store.
+      expect(toModelForm(snapshot.index())).toEqual(getExpected(model))
+      // A new cache reads everything from the store.
       const fresh = await createProjectCache(desk.db, createWorkStore('sqlite')).current(project)
-      expect(told(fresh.index())).toEqual(wanted(model))
-      expect(told(parsed(await desk.text(project)))).toEqual(wanted(model))
+      expect(toModelForm(fresh.index())).toEqual(getExpected(model))
+      expect(toModelForm(parsed(await desk.text(project)))).toEqual(getExpected(model))
     }),
     { numRuns: 25 },
   )

@@ -8,7 +8,7 @@ import { workContract } from '../../test/work/work.contract.ts'
 import { editContract } from '../../test/work/edit.contract.ts'
 import { flowContract } from '../../test/work/flow.contract.ts'
 import type { Engine } from '../../test/work/work.fixture.ts'
-import { handsContract } from '../../test/work/concurrent-edits.contract.ts'
+import { concurrentEditsContract } from '../../test/work/concurrent-edits.contract.ts'
 import { readsContract } from '../../test/work/reads.contract.ts'
 import { searchContract } from '../../test/work/search.contract.ts'
 import { textContract } from '../../test/work/text.contract.ts'
@@ -25,7 +25,7 @@ const postgres: Engine = {
 claimsContract(postgres)
 editContract(postgres)
 flowContract(postgres)
-handsContract(postgres)
+concurrentEditsContract(postgres)
 readsContract(postgres)
 searchContract(postgres)
 textContract(postgres)

@@ -1,7 +1,7 @@
 // Whether all that a person and a program did to a plan is accounted for. Pure.
 import type { Change, WorkIndex } from '../../src/work/model.ts'
 import { canonicalKey } from '../../src/work/merge/lists.ts'
-import { storyIn } from '../work.ts'
+import { findStory } from '../work.ts'
 import type { Edit } from './editor.ts'
 
 type Said = { readonly id: string; readonly said: string }
@@ -57,7 +57,7 @@ function ofPerson({ edits, changes, index }: Case): string[] {
 
   return edits
     .filter((edit) => {
-      const story = storyIn(index, edit.id)
+      const story = findStory(index, edit.id)
       switch (edit.act) {
         case 'field':
           return story?.[`x_${edit.said}`] !== edit.said
@@ -88,7 +88,7 @@ function ofProgram({ done, index, edits, archived }: Case): string[] {
   const has = (list: readonly unknown[] | undefined, said: string) =>
     list?.some((one) => one === said || (one as { text?: string }).text === said) === true
   for (const [id, estimate] of done.estimates) {
-    const story = storyIn(index, id)
+    const story = findStory(index, id)
     const wasSeen = edits.some(
       (edit) => edit.act === 'delete' && edit.id === id && edit.seen === estimate,
     )
@@ -96,9 +96,9 @@ function ofProgram({ done, index, edits, archived }: Case): string[] {
       lost.push(`the program’s estimate ${estimate} of ${id} is lost (${story?.estimate})`)
   }
   for (const { id, said } of done.paths)
-    if (!has(storyIn(index, id)?.paths, said)) lost.push(`the program’s path ${said} is lost`)
+    if (!has(findStory(index, id)?.paths, said)) lost.push(`the program’s path ${said} is lost`)
   for (const { id, said } of done.comments)
-    if (!has(storyIn(index, id)?.comments, said)) lost.push(`the comment ${said} is lost`)
+    if (!has(findStory(index, id)?.comments, said)) lost.push(`the comment ${said} is lost`)
   const summaries = new Set([...archived, ...index.history].map(({ summary }) => summary))
   for (const said of done.history) if (!summaries.has(said)) lost.push(`history ${said} is lost`)
   return lost

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anna, createWorld, parsed, sales, storyIn, support } from './work.fixture.ts'
+import { anna, createWorld, parsed, sales, findStory, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 import type { HistoryEntry } from '../../src/work/model.ts'
 
 const project = 'shop'
 const minute = 60_000
 
-/** Who has a story, and for how long, on both engines. */
+/** Contract of claims, on both engines. */
 export function claimsContract(engine: Engine) {
-  describe(`a claim on ${engine.dialect}`, () => {
+  describe(`claims on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
     let other: Desk
@@ -38,7 +38,7 @@ export function claimsContract(engine: Engine) {
       await desk.stop()
     })
 
-    test('W20 of any number of racers exactly one wins', async () => {
+    test('W20 exactly one of concurrent claims wins', async () => {
       const id = await add()
       const racers = Array.from({ length: 16 }, (_, n) => ({ ...sales, id: `racer-${n}` }))
       const made = await Promise.allSettled(
@@ -58,7 +58,7 @@ export function claimsContract(engine: Engine) {
       expect(claimed).toHaveLength(1)
     })
 
-    test('W20 I5 agents behind one shared key are told apart by the names they give', async () => {
+    test('W20 I5 agents with a shared key are distinguished by their self-declared names', async () => {
       const id = await add()
       const shared = { ...sales, id: 'worksync' }
       const [claude, codex] = [
@@ -76,7 +76,7 @@ export function claimsContract(engine: Engine) {
       expect(entry?.actor).toMatchObject({ kind: 'agent', id: 'worksync' })
     })
 
-    test('W20 is kept up by its holder alone, and the file does not hear of it', async () => {
+    test('W20 only the holder can renew a claim, and renewing does not change the file', async () => {
       const id = await add()
       const first = await claim(id, sales, { ttl_seconds: 60 })
       const text = await desk.text(project)
@@ -94,7 +94,7 @@ export function claimsContract(engine: Engine) {
       expect(shown.story.lease?.until).toBe(again.lease.until)
     })
 
-    test('W20 that ran out gives the story back, once, with a history entry', async () => {
+    test('W20 an expired claim releases the story once, with a history entry', async () => {
       const id = await add()
       const { lease } = await claim(id)
       expect((await story(id)).status).toBe('in_progress')
@@ -104,8 +104,8 @@ export function claimsContract(engine: Engine) {
       await Promise.all([desk.sweep(), other.sweep()])
       expect(await story(id)).toMatchObject({ status: 'planned', by: 'cowork' })
       expect(await story(id)).not.toHaveProperty('lease')
-      const told = (await history()).filter(({ ref }) => ref === id)
-      expect(told).toMatchObject([{ kind: 'lease_expired', by: 'sales' }])
+      const expiries = (await history()).filter(({ ref }) => ref === id)
+      expect(expiries).toMatchObject([{ kind: 'lease_expired', by: 'sales' }])
       const entries = (await desk.entries()).filter(
         ({ type, subject }) => type === 'work.lease_expired' && subject === `${project}/${id}`,
       )
@@ -113,11 +113,11 @@ export function claimsContract(engine: Engine) {
         { actor: { kind: 'system' }, data: { agent: 'sales', fence: lease.fence } },
       ])
       const index = parsed(await desk.text(project))
-      expect(storyIn(index, id)).not.toHaveProperty('lease')
+      expect(findStory(index, id)).not.toHaveProperty('lease')
       expect(index.history.filter(({ ref }) => ref === id)).toHaveLength(1)
     })
 
-    test('W20 has a higher fence than all before it, and one with an older is late', async () => {
+    test('W20 a claim has a higher fence than earlier ones, and an older fence is refused', async () => {
       const id = await add()
       const change = (fence: number, caller = sales) =>
         ask('update_story', { project, story_id: id, notes: `${fence}`, fence }, caller)
@@ -125,7 +125,7 @@ export function claimsContract(engine: Engine) {
       await change(first)
       world.move(16 * minute)
       await desk.sweep()
-      // Nobody has it: but the one who had it must not go on as if nothing had happened.
+      // The story is unclaimed, but the former holder must not continue with the old fence.
       await expect(change(first)).rejects.toMatchObject({ code: 'stale_fence' })
       const second = (await claim(id, support)).lease.fence
       expect(second).toBeGreaterThan(first)
@@ -145,7 +145,7 @@ export function claimsContract(engine: Engine) {
         })
     })
 
-    test('W20 needs an open story that waits for nothing', async () => {
+    test('W20 a claim needs an open story without open dependencies', async () => {
       const [needed, id] = [await add(), await add()]
       await ask('update_story', { project, story_id: id, depends_on: [needed] })
       expect(await ready()).not.toContain(id)
@@ -159,7 +159,7 @@ export function claimsContract(engine: Engine) {
       await expect(claim(needed)).rejects.toMatchObject({ code: 'not_open' })
     })
 
-    test('W20 is released by its holder or a person, to be planned again or what is said', async () => {
+    test('W20 the holder or a person can release a claim, to planned or a given status', async () => {
       const id = await add()
       const release = (caller = sales, more: object = {}) =>
         ask('release', { project, story_id: id, ...more }, caller)
@@ -173,7 +173,7 @@ export function claimsContract(engine: Engine) {
       expect(left).not.toHaveProperty('lease')
     })
 
-    test('W20 what is ready comes by priority, then in the order of the plan', async () => {
+    test('W20 ready stories are ordered by priority, then by file order', async () => {
       await ask('create_sprint', { project, sprint_id: 'ranks', status: 'active' })
       const made = []
       for (const priority of ['low', undefined, 'urgent', 'high', 'medium', 'urgent'])

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anna, createWorld, parsed, sales, storyIn, support } from './work.fixture.ts'
+import { anna, createWorld, parsed, sales, findStory, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 import type { Conflict, HistoryEntry } from '../../src/work/model.ts'
 
 const project = 'shop'
 const minute = 60_000
 
-/** What people write by hand and what agents do at the same time, where one touches the other's, on both engines. */
-export function handsContract(engine: Engine) {
-  describe(`hands on the same work on ${engine.dialect}`, () => {
+/** Contract of concurrent changes by people and agents, on both engines. */
+export function concurrentEditsContract(engine: Engine) {
+  describe(`concurrent changes on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
@@ -19,7 +19,7 @@ export function handsContract(engine: Engine) {
     const claim = (story_id: string, caller = sales, more: object = {}) =>
       ask('claim', { project, story_id, ...more }, caller)
     const story = async (story_id: string) => (await ask('get', { project, story_id })).story
-    const told = async (id: string) =>
+    const listExpiries = async (id: string) =>
       ((await ask('history', { project }))['history'] as readonly HistoryEntry[]).filter(
         ({ ref }) => ref === id,
       )
@@ -43,7 +43,7 @@ export function handsContract(engine: Engine) {
     afterAll(() => desk.stop())
 
     describe('the registry', () => {
-      test('W5 W11 a project that a person takes out of it is not served, until it is back', async () => {
+      test('W5 W11 a project removed from the registry is not served until it is added again', async () => {
         const name = 'leaving'
         await ask('register_project', { project: name })
         await ask('create_sprint', { project: name, sprint_id: 'one' })
@@ -68,7 +68,7 @@ export function handsContract(engine: Engine) {
         await ask('register_project', { project: name })
       })
 
-      test('W1 a name in it that is no folder of its own is left out, and who asks is told where', async () => {
+      test('W1 an invalid project name is skipped, and calls report its position', async () => {
         const before = readFileSync(registry(), 'utf8')
         const bad = '  "../evil": {}\n  Bad Name: {}\n  good: {}\n'
         desk.editFile(registry(), before.replace('projects:\n', `projects:\n${bad}`))
@@ -83,13 +83,13 @@ export function handsContract(engine: Engine) {
           code: 'project_unknown',
           message: expect.stringMatching(/config\.yaml:4:3: Invalid project name: "Bad Name"\./),
         })
-        // The rest of the file is good: others come and go as ever.
+        // Other projects can still be added and removed.
         await ask('register_project', { project: 'later' })
         expect(readFileSync(registry(), 'utf8')).toContain('  Bad Name: {}\n')
         desk.editFile(registry(), before)
       })
 
-      test('W6 one that cannot be read at the start leaves the projects as they were known', async () => {
+      test('W6 an invalid registry at the start keeps the known projects', async () => {
         const before = readFileSync(registry(), 'utf8')
         await desk.stop()
         desk.editFile(registry(), 'projects: [')
@@ -101,14 +101,14 @@ export function handsContract(engine: Engine) {
     })
 
     describe('an archived sprint', () => {
-      test('W13 takes no story any more', async () => {
+      test('W13 an archived sprint takes no stories', async () => {
         await ask('create_sprint', { project, sprint_id: 'over', status: 'active' })
         const finished = await add({ sprint_id: 'over', status: 'done' })
         const open = await add()
         await ask('add_backlog', { project, item_id: 'idea', summary: 'An idea' })
         await ask('create_sprint', { project, sprint_id: 'ending' })
         await add({ sprint_id: 'ending' })
-        // All of one moment: the file is written a little later, and the sprint goes with that.
+        // The flush comes later and removes the sprint.
         await ask('update_sprint', { project, sprint_id: 'over', archive: true })
         for (const [tool, input] of [
           ['add_story', { sprint_id: 'over', title: 'Late' }],
@@ -125,7 +125,7 @@ export function handsContract(engine: Engine) {
         expect(await story(open)).toMatchObject({ sprint_id: 'one' })
       })
 
-      test('W13 has no open story, also if it was completed before', async () => {
+      test('W13 an archived sprint has no open story, even if it was completed before', async () => {
         await ask('create_sprint', { project, sprint_id: 'long-over', status: 'completed' })
         const id = await add({ sprint_id: 'long-over' })
         const archive = (more: object = {}) =>
@@ -136,21 +136,21 @@ export function handsContract(engine: Engine) {
     })
 
     describe('a claim', () => {
-      test('W20 that ran out is told when another one takes the story before it was given back', async () => {
+      test('W20 an expired claim is recorded if another agent claims the story before its release', async () => {
         const id = await add()
         const { lease } = await claim(id, sales, { ttl_seconds: 60 })
         world.move(2 * minute)
         const taken = await claim(id, support)
         expect(taken.lease.fence).toBeGreaterThan(lease.fence)
         await desk.sweep()
-        expect(await told(id)).toMatchObject([{ kind: 'lease_expired', by: 'sales' }])
+        expect(await listExpiries(id)).toMatchObject([{ kind: 'lease_expired', by: 'sales' }])
         expect(await ofType('work.lease_expired', id)).toMatchObject([
           { actor: { kind: 'system' }, data: { agent: 'sales', fence: lease.fence } },
         ])
         expect((await story(id)).lease).toMatchObject({ agent: 'support' })
       })
 
-      test('W16 W20 holds against settling a conflict, and ends with the story there', async () => {
+      test('W16 W20 a claim blocks resolving a conflict, and ends with the story', async () => {
         const clash = async (change: object, by: (text: string) => string) => {
           const before = await desk.text(project)
           await ask('update_story', { project, ...change })
@@ -174,26 +174,26 @@ export function handsContract(engine: Engine) {
         expect(item).not.toHaveProperty('lease')
       })
 
-      test('W20 ends where a person writes that the story is done, and nobody let it run out', async () => {
+      test('W20 a claim ends without expiry if a person finishes the story in the file', async () => {
         const [id] = [await add({ title: 'By hand' }), await add()]
         await claim(id)
         await edit((text) => text.replace(/(title: By hand\n +status: )in_progress/, '$1done'))
         expect(await story(id)).toMatchObject({ status: 'done' })
-        // Nobody has it from that moment on.
+        // The story is unclaimed from now on.
         await ask('update_story', { project, story_id: id, notes: 'Seen' }, support)
         await desk.sweep()
         expect(await story(id)).not.toHaveProperty('lease')
-        expect(storyIn(parsed(await desk.text(project)), id)).not.toHaveProperty('lease')
+        expect(findStory(parsed(await desk.text(project)), id)).not.toHaveProperty('lease')
         world.move(20 * minute)
         await desk.sweep()
-        expect(await told(id)).toEqual([])
+        expect(await listExpiries(id)).toEqual([])
         expect(await ofType('work.lease_expired', id)).toEqual([])
         expect(await ofType('work.released', id)).toMatchObject([
           { actor: { kind: 'system' }, data: { agent: 'sales' } },
         ])
       })
 
-      test('W20 has a higher fence than those in a file that a new store takes up', async () => {
+      test('W20 a claim has a higher fence than those in a file imported by a new store', async () => {
         const name = 'moved'
         await ask('register_project', { project: name })
         await ask('create_sprint', { project: name, sprint_id: 'one', status: 'active' })
@@ -206,7 +206,7 @@ export function handsContract(engine: Engine) {
         await desk.text(name)
         await ask('unregister_project', { project: name })
         await ask('register_project', { project: name })
-        // A save that changes no item is no old version.
+        // A save without item changes is not an old version.
         desk.edit(name, (text) => `${text}# mine\n`, await desk.text(name))
         expect((await take(free)).lease.fence).toBeGreaterThan(fence)
         const change = { project: name, story_id: held, notes: 'Going on', fence }
@@ -216,7 +216,7 @@ export function handsContract(engine: Engine) {
       })
     })
 
-    test('W20 stories that a person made wait for each other are named', async () => {
+    test('W20 a dependency cycle made by a person is reported', async () => {
       const name = 'circles'
       await ask('register_project', { project: name })
       await ask('create_sprint', { project: name, sprint_id: 'one', status: 'active' })
@@ -231,8 +231,8 @@ export function handsContract(engine: Engine) {
         ['After', 'STORY-1'],
       ] as const
       desk.edit(name, (text) => pairs.reduce(needing, text), await desk.text(name))
-      const [said] = (await ask('status', { project: name }))['projects'] as object[]
-      expect(said).toMatchObject({
+      const [status] = (await ask('status', { project: name }))['projects'] as object[]
+      expect(status).toMatchObject({
         cycles: ['STORY-1 → STORY-2 → STORY-1', 'STORY-3 → STORY-3'],
       })
       const get = async (story_id: string) => (await ask('get', { project: name, story_id })).story

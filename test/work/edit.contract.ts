@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createWorld, parsed, sales, storyIn } from './work.fixture.ts'
+import { createWorld, parsed, sales, findStory } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 import type { Conflict } from '../../src/work/model.ts'
 
-/** What becomes of edits that people make in the file, on both engines. */
+/** Contract of file edits by people, on both engines. */
 export function editContract(engine: Engine) {
-  describe(`edits of people on ${engine.dialect}`, () => {
+  describe(`file edits on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
     let project = ''
@@ -20,7 +20,7 @@ export function editContract(engine: Engine) {
       ask('resolve', { project, conflict_id: conflict?.id, take })
     const get = (of: object) => ask('get', { project, ...of })
 
-    /** Both sides change the same version; gives the conflicts that come of it. */
+    /** Changes the same version on both sides; returns the conflicts. */
     async function clash(ours: () => Promise<unknown>, theirs: (text: string) => string) {
       const before = await desk.text(project)
       await ours()
@@ -45,7 +45,7 @@ export function editContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    test('W5 are in the next answer, and on record as a person’s', async () => {
+    test('W5 the next reply has a file edit, recorded as a person’s', async () => {
       const id = await add({ title: 'Before' })
       desk.edit(project, title(id, 'Before', 'By hand'), await desk.text(project))
       expect((await get({ story_id: id })).story).toMatchObject({ title: 'By hand', rev: 2 })
@@ -58,7 +58,7 @@ export function editContract(engine: Engine) {
       })
     })
 
-    test('W5 in the field that an agent changed: the agent’s stands until somebody settles it', async () => {
+    test('W5 after edits of the same field the agent’s value stays until the conflict is resolved', async () => {
       for (const take of ['ours', 'theirs'] as const) {
         const id = await add({ title: 'Both' })
         const [conflict, ...more] = await clash(
@@ -88,7 +88,7 @@ export function editContract(engine: Engine) {
         expect(await conflicts()).toEqual([])
         const index = parsed(await desk.text(project))
         expect(index.conflicts).toEqual([])
-        expect(storyIn(index, id)?.title).toBe(kept)
+        expect(findStory(index, id)?.title).toBe(kept)
         await expect(resolve(conflict, take)).rejects.toMatchObject({ code: 'not_found' })
         const entry = (await desk.entries()).findLast(
           ({ type }) => type === 'work.conflict_resolved',
@@ -97,10 +97,10 @@ export function editContract(engine: Engine) {
       }
     })
 
-    test('W5 that delete what an agent changed: it stays until somebody takes the deletion', async () => {
+    test('W5 an item deleted in the file and changed by an agent stays until the deletion is chosen', async () => {
       for (const take of ['ours', 'theirs'] as const) {
         const id = await add({ title: 'Wanted' })
-        // Else the text without it is that of before it came.
+        // Otherwise the text without the item equals the version before it was added.
         await add({ title: 'Another' })
         const [conflict] = await clash(
           () => ask('update_story', { project, story_id: id, notes: 'changed' }),
@@ -109,14 +109,14 @@ export function editContract(engine: Engine) {
         expect(conflict).toMatchObject({ item: id, field: '*', kind: 'delete_against_edit' })
         expect((await get({ story_id: id })).story.notes).toBe('changed')
         await resolve(conflict, take)
-        expect(storyIn(parsed(await desk.text(project)), id)?.notes).toBe(
+        expect(findStory(parsed(await desk.text(project)), id)?.notes).toBe(
           take === 'ours' ? 'changed' : undefined,
         )
         expect(await conflicts()).toEqual([])
       }
     })
 
-    test('W5 of what an agent deleted: it is back until somebody takes the deletion', async () => {
+    test('W5 an item edited in the file and deleted by an agent stays until the deletion is chosen', async () => {
       for (const take of ['ours', 'theirs'] as const) {
         const { item } = await ask('add_backlog', { project, summary: 'Gone' })
         const item_id = String(item['id'])
@@ -133,7 +133,7 @@ export function editContract(engine: Engine) {
       }
     })
 
-    test('W5 that move a story elsewhere than an agent did', async () => {
+    test('W5 moves of a story to different sprints are a conflict', async () => {
       const id = await add({ title: 'Moved' })
       await add({ title: 'Stays', sprint_id: 'three' })
       const [conflict] = await clash(
@@ -154,7 +154,7 @@ export function editContract(engine: Engine) {
       expect(of?.id).toBe('three')
     })
 
-    test('W5 of an item whose id another kind has, too', async () => {
+    test('W5 a conflict finds its item if another kind has the same id', async () => {
       await add({ story_id: 'twin', title: 'The story' })
       await ask('add_backlog', { project, item_id: 'twin', summary: 'The item', priority: 'low' })
       const [conflict] = await clash(
@@ -166,7 +166,7 @@ export function editContract(engine: Engine) {
       expect((await get({ story_id: 'twin' })).story).not.toHaveProperty('priority')
     })
 
-    test('W5 W20 do not take back what an agent’s heartbeat kept up', async () => {
+    test('W5 W20 a file edit does not revert a renewed claim', async () => {
       const id = await add({ title: 'Held' })
       await ask('claim', { project, story_id: id, ttl_seconds: 60 })
       const before = await desk.text(project)
@@ -178,7 +178,7 @@ export function editContract(engine: Engine) {
       expect(await conflicts()).toEqual([])
     })
 
-    test('W5 made one after the other in a buffer that is never loaded again take nothing back', async () => {
+    test('W5 consecutive saves of a buffer that is never reloaded revert nothing', async () => {
       const [id, other] = [await add({ title: 'Mine' }), await add({ title: 'Theirs' })]
       let buffer = await desk.text(project)
       for (let n = 1; n <= 8; n++) {
@@ -188,12 +188,12 @@ export function editContract(engine: Engine) {
         await ask('status', { project })
       }
       const index = parsed(await desk.text(project))
-      expect(storyIn(index, other)).toMatchObject({ notes: 'agent 8', estimate: 8 })
-      for (let n = 1; n <= 8; n++) expect(storyIn(index, id)).toHaveProperty(`x_${n}`, 'by hand')
+      expect(findStory(index, other)).toMatchObject({ notes: 'agent 8', estimate: 8 })
+      for (let n = 1; n <= 8; n++) expect(findStory(index, id)).toHaveProperty(`x_${n}`, 'by hand')
       expect(index.conflicts).toEqual([])
     })
 
-    test('W5 that say the same again are told as a conflict once', async () => {
+    test('W5 a repeated conflicting save adds one conflict', async () => {
       const id = await add({ title: 'Both' })
       const before = await desk.text(project)
       const theirs = title(id, 'Both', 'By hand')
@@ -204,10 +204,10 @@ export function editContract(engine: Engine) {
         await ask('status', { project })
       }
       expect(await conflicts()).toHaveLength(1)
-      expect(storyIn(parsed(await desk.text(project)), id)?.title).toBe('By the agent')
+      expect(findStory(parsed(await desk.text(project)), id)?.title).toBe('By the agent')
     })
 
-    test('W6 that leave nothing are taken for an accident', async () => {
+    test('W6 an emptied file is refused', async () => {
       const id = await add({ title: 'Kept' })
       const before = await desk.text(project)
       for (const nothing of ['', '\n \n']) {
@@ -222,7 +222,7 @@ export function editContract(engine: Engine) {
       await ask('update_story', { project, story_id: id, notes: 'x' })
     })
 
-    test('W5 nothing but a comment: no conflict, and the file stays the person’s', async () => {
+    test('W5 a comment-only edit causes no conflict, and the file keeps the comment', async () => {
       const before = await desk.text(project)
       const path = join(world.root, 'projects', project, 'work-index.yaml')
       desk.edit(project, (text) => text.replace('sprints:', '# by hand\nsprints:'), before)
@@ -233,7 +233,7 @@ export function editContract(engine: Engine) {
       expect(await conflicts()).toEqual([])
     })
 
-    test('W6 that cannot be read are not written over; reading goes on, changing does not', async () => {
+    test('W6 an invalid file is not overwritten; reads continue and changes are refused', async () => {
       const id = await add({ title: 'Safe' })
       const before = await desk.text(project)
       const line = before.split('\n').findIndex((one) => one === 'backlog: []') + 1
@@ -271,7 +271,7 @@ export function editContract(engine: Engine) {
       expect(await ask('get', { project, story_id: id })).not.toHaveProperty('stale')
     })
 
-    test('W1 W11 of the registry count at once, and one that cannot be read changes nothing', async () => {
+    test('W1 W11 edits of the registry apply immediately, and an invalid registry changes nothing', async () => {
       const path = join(world.root, 'config.yaml')
       const before = readFileSync(path, 'utf8')
       const listed = async () =>

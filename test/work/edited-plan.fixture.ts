@@ -1,4 +1,4 @@
-// A plan in a real store, edited by agents and by people, without files: for the tests of taking over.
+// A work index in a real store, edited by agents and people, without files, for import tests.
 import type { Db } from '#base/db/port.ts'
 import { createJournal } from '../../src/work/journal.ts'
 import type { JournalStep } from '../../src/work/journal.ts'
@@ -34,7 +34,7 @@ const start: WorkIndex = {
 
 let count = 0
 
-/** The file is only thought of: it says what the store said when it was written. */
+/** The file is simulated: it has the content of the store at the last write. */
 export async function openPlan(db: Db) {
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
@@ -43,7 +43,7 @@ export async function openPlan(db: Db) {
   let seen: readonly ImportedEdit[] = []
   await db.transact((tx) => importProject(tx, store, project, start))
 
-  /** As an agent's tool does it: with its mark at the item, and in the file soon after. */
+  /** Changes an item as a tool does, with author and time; the file follows. */
   async function agent(kind: ItemKind, id: string, fields?: object) {
     const updated = new Date((time += 1000)).toISOString()
     await db.transact(async (tx) => {
@@ -72,7 +72,7 @@ export async function openPlan(db: Db) {
     const row = await store.project(db, project)
     return buildIndex(await store.items(db, project), 2, row?.nextStory ?? 1)
   }
-  /** Writes the file, and gives what somebody loads then. */
+  /** Writes the file and returns the loaded content. */
   async function file(): Promise<WorkIndex> {
     const row = await store.project(db, project)
     if (row) await db.transact((tx) => store.flushed(tx, { ...row, flushed: row.seq }, 2000))
@@ -103,18 +103,19 @@ export const without = (id: string) => (index: WorkIndex) => ({
 })
 export const titled = (id: string, title: string) => (index: WorkIndex) =>
   withStories(index, (list) => list.map((one) => (one.id === id ? { ...one, title } : one)))
-export const storiesOf = (index: WorkIndex) => index.sprints.flatMap(({ stories }) => stories ?? [])
-export const idsOf = (index: WorkIndex) =>
-  [...storiesOf(index), ...index.backlog].map(({ id }) => id)
+export const listStories = (index: WorkIndex) =>
+  index.sprints.flatMap(({ stories }) => stories ?? [])
+export const listIds = (index: WorkIndex) =>
+  [...listStories(index), ...index.backlog].map(({ id }) => id)
 
-/** What a plan says, in whatever order and however its changes are counted. */
-export function said(index: WorkIndex) {
+/** Normalizes a work index: without order and revisions. */
+export function normalize(index: WorkIndex) {
   const plain = (one: Readonly<Record<string, unknown>>) =>
     Object.entries(one).filter(([name]) => !marks.has(name))
   const byId = (list: readonly { readonly id: string }[]) =>
     Object.fromEntries(list.map((one) => [one.id, Object.fromEntries(plain(one))]))
   return {
-    stories: byId(storiesOf(index)),
+    stories: byId(listStories(index)),
     backlog: byId(index.backlog),
     history: index.history.map(({ summary }) => summary).toSorted(),
     conflicts: index.conflicts.map(({ id }) => id),

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anna, createWorld, parsed, sales, storyIn, support } from './work.fixture.ts'
+import { anna, createWorld, parsed, sales, findStory, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 import type { HistoryEntry } from '../../src/work/model.ts'
 
 const project = 'shop'
 
-/** How work goes from hand to hand, on both engines. */
+/** Contract of the work flow, on both engines. */
 export function flowContract(engine: Engine) {
-  describe(`the flow of work on ${engine.dialect}`, () => {
+  describe(`work flow on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
@@ -28,8 +28,8 @@ export function flowContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    describe('the end', () => {
-      test('W16 is in story and history in one step, and not while another has it', async () => {
+    describe('finishing', () => {
+      test('W16 finishing changes story and history in one step, and is refused while another agent has the claim', async () => {
         const id = await add({ title: 'Pin the actions' })
         await claim(id)
         const done = (caller = sales, more: object = {}) =>
@@ -53,7 +53,7 @@ export function flowContract(engine: Engine) {
         await expect(done()).rejects.toMatchObject({ code: 'already_done' })
       })
 
-      test('W13 of a sprint carries its open stories along, or is refused', async () => {
+      test('W13 completing a sprint carries its open stories or is refused', async () => {
         await ask('create_sprint', { project, sprint_id: 'ending', status: 'active' })
         const [open, held, closed] = [
           await add({ sprint_id: 'ending' }),
@@ -78,28 +78,28 @@ export function flowContract(engine: Engine) {
           [closed, 'ending'],
         ] as const)
           expect((await story(id)).sprint_id).toBe(of)
-        // Whoever has it still has it.
+        // The claim stays.
         expect((await story(held)).lease?.agent).toBe('support')
         const index = parsed(await desk.text(project))
         const stories = index.sprints.find(({ id }) => id === 'two')?.stories ?? []
         expect(stories.map(({ id }) => id)).toEqual(expect.arrayContaining([open, held]))
       })
 
-      test('W13 W25 an archived sprint is in COMPLETE/ and its numbers are not given again', async () => {
+      test('W13 W25 an archived sprint is in COMPLETE/ and its story numbers are not reused', async () => {
         await ask('create_sprint', { project, sprint_id: 'old', status: 'active' })
         const id = await add({ sprint_id: 'old', status: 'done' })
         await ask('update_sprint', { project, sprint_id: 'old', archive: true })
         const index = parsed(await desk.text(project))
         expect(index.sprints.map((sprint) => sprint.id)).not.toContain('old')
-        expect(storyIn(index, id)).toBeUndefined()
+        expect(findStory(index, id)).toBeUndefined()
         await expect(story(id)).rejects.toMatchObject({ code: 'not_found' })
         const numberOf = (one: string) => Number(one.split('-')[1])
         expect(numberOf(await add())).toBe(numberOf(id) + 1)
       })
     })
 
-    describe('on the way', () => {
-      test('W20 a story moves between sprints, and only to another', async () => {
+    describe('progress', () => {
+      test('W20 a story moves to another sprint, not to its own', async () => {
         const id = await add()
         const move = (sprint_id: string, more: object = { story_id: id }) =>
           ask('move', { project, sprint_id, ...more })
@@ -115,7 +115,7 @@ export function flowContract(engine: Engine) {
         await expect(move('one')).rejects.toMatchObject({ code: 'lease_held' })
       })
 
-      test('W20 a backlog item becomes a story once, and is done with it', async () => {
+      test('W20 a backlog item becomes a story once and is done with the story', async () => {
         const { item } = await ask('add_backlog', {
           project,
           summary: 'Grow up',
@@ -137,7 +137,7 @@ export function flowContract(engine: Engine) {
         expect(await shown()).toMatchObject({ status: 'done', theme: 'growth' })
       })
 
-      test('W12 a backlog item changes in the given fields only, and goes', async () => {
+      test('W12 only the given fields of a backlog item change, and it can be removed', async () => {
         const { item } = await ask('add_backlog', {
           project,
           summary: 'Small',
@@ -159,7 +159,7 @@ export function flowContract(engine: Engine) {
         expect(entry?.data).toMatchObject({ removed: { summary: 'Small' } })
       })
 
-      test('W15 notes are replaced or added to', async () => {
+      test('W15 notes are replaced or appended', async () => {
         const id = await add()
         const notes = async (more: object) =>
           (await ask('update_story', { project, story_id: id, ...more })).story.notes
@@ -178,7 +178,7 @@ export function flowContract(engine: Engine) {
         expect(changed).toMatchObject({ ...fields, notes: 'c\nd', title: 'A story' })
       })
 
-      test('W20 comments are added, by whoever, also while another has the story', async () => {
+      test('W20 any agent can comment, even while another has the claim', async () => {
         const id = await add()
         await claim(id)
         const say = (text: string, caller: typeof sales, of: object = { story_id: id }) =>

@@ -6,10 +6,10 @@ import { anna, createWorld, sales, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 
 const most = 25_000
-const sizeOf = (said: unknown) => Buffer.byteLength(JSON.stringify(said))
+const getJsonSize = (result: unknown) => Buffer.byteLength(JSON.stringify(result))
 type Listed = { readonly id: string }
 
-/** Nothing that a person leaves empty may be in the way. */
+/** A file with empty values. */
 const sparse = `sprints:
   - id: bare
     title:
@@ -36,7 +36,7 @@ history:
     related_sprints:
 `
 
-/** A plan of ten thousand items, some of them as long as they may be. */
+/** A work index of ten thousand items, some of maximum length. */
 const bigPlan = (stories: number, backlog: number) => {
   const wide = '漢'.repeat(400)
   const story = (n: number) =>
@@ -44,7 +44,7 @@ const bigPlan = (stories: number, backlog: number) => {
         title: ${n % 7 === 0 ? wide : `Story ${n} of the big plan`}
         status: ${n % 5 === 0 ? 'in_progress' : 'planned'}
         notes: |
-          ${n === 3 ? `${wide.slice(0, 300)} `.repeat(90) : `What there is to say about ${n}.`}
+          ${n === 3 ? `${wide.slice(0, 300)} `.repeat(90) : `Notes about ${n}.`}
         depends_on: [${n === 3 ? Array.from({ length: 200 }, (_, at) => `STORY-${at + 10}`).join(', ') : ''}]
 `
   const item = (n: number) =>
@@ -62,13 +62,13 @@ const bigPlan = (stories: number, backlog: number) => {
     )}`
 }
 
-/** What can be asked of the plan, on both engines. */
+/** Contract of reads, on both engines. */
 export function readsContract(engine: Engine) {
-  describe(`what is asked of work on ${engine.dialect}`, () => {
+  describe(`reads on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
-    /** A project that people had before. */
+    /** Registers a project with an existing file. */
     async function put(name: string, text: string) {
       const folder = join(world.root, 'projects', name)
       mkdirSync(folder, { recursive: true })
@@ -76,15 +76,15 @@ export function readsContract(engine: Engine) {
       await ask('register_project', { project: name })
     }
 
-    /** Everything of a list, page by page; each page is short. */
+    /** Reads a full list page by page and checks the page size. */
     async function all(tool: string, args: object, list: string): Promise<Listed[]> {
       const found: Listed[] = []
       let cursor: string | undefined
       do {
-        const said = await ask(tool, { ...args, cursor })
-        expect(sizeOf(said), tool).toBeLessThanOrEqual(most)
-        found.push(...(said[list] as Listed[]))
-        cursor = said.next_cursor
+        const result = await ask(tool, { ...args, cursor })
+        expect(getJsonSize(result), tool).toBeLessThanOrEqual(most)
+        found.push(...(result[list] as Listed[]))
+        cursor = result.next_cursor
       } while (cursor !== undefined)
       return found
     }
@@ -96,7 +96,7 @@ export function readsContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    test('W10 status tells what goes on, of one project or all', async () => {
+    test('W10 status summarizes one project or all', async () => {
       await ask('register_project', { project: 'busy' })
       const of = { project: 'busy' }
       for (const [sprint_id, status] of [
@@ -123,7 +123,7 @@ export function readsContract(engine: Engine) {
             sprints: { active: 1, planned: 1, completed: 1 },
             stories: { in_progress: 1, planned: 2, done: 1 },
             backlog: { in_progress: 1, todo: 1 },
-            // What is planned in a sprint that is over is nobody's to begin.
+            // A planned story in a completed sprint is not ready.
             ready: 1,
           },
           conflicts: [],
@@ -136,7 +136,7 @@ export function readsContract(engine: Engine) {
       expect((await ask('get', { ...of, story_id: done })).story.status).toBe('done')
     })
 
-    test('W11 projects are listed, or one is told with its sprints and guidance', async () => {
+    test('W11 projects are listed, or one is shown with sprints and guidance', async () => {
       const { projects } = await ask('projects', { project: 'sparse' })
       expect(projects).toMatchObject([
         {
@@ -151,7 +151,7 @@ export function readsContract(engine: Engine) {
       ])
     })
 
-    test('W9 W20 what is left empty in a file is in nobody’s way', async () => {
+    test('W9 W20 empty values in a file do not break reads', async () => {
       const project = 'sparse'
       const hits = async (query: string) => all('search', { project, query }, 'results')
       expect(await hits('only')).toMatchObject([{ kind: 'story', id: 'only' }])
@@ -171,7 +171,7 @@ export function readsContract(engine: Engine) {
         expect(await ask(tool, { project, ...args }), tool).toBeDefined()
     })
 
-    test('W20 search finds all words anywhere, those in the title first', async () => {
+    test('W20 search finds all words in any field, titles first', async () => {
       const project = 'search'
       await ask('register_project', { project })
       await ask('create_sprint', { project, sprint_id: 'one' })
@@ -179,25 +179,25 @@ export function readsContract(engine: Engine) {
         (await ask('add_story', { project, sprint_id: 'one', ...more })).story.id
       const low = await add({ title: 'Other', notes: 'the Login page' })
       const high = await add({ title: 'Login page' })
-      const said = await add({ title: 'Talked about' })
-      await ask('comment', { project, story_id: said, text: 'login and page' })
+      const storyId = await add({ title: 'Talked about' })
+      await ask('comment', { project, story_id: storyId, text: 'login and page' })
       await add({ title: 'Login only' })
       const found = await all('search', { project, query: 'LOGIN page', kind: 'story' }, 'results')
-      expect(found.map(({ id }) => id)).toEqual([high, low, said])
+      expect(found.map(({ id }) => id)).toEqual([high, low, storyId])
       const open = await all('search', { project, status: 'planned', sprint_id: 'one' }, 'results')
       expect(open.map(({ id }) => id)).toContain(low)
     })
 
-    test('W17 history comes newest first, page by page, and grows', async () => {
+    test('W17 history is paged, newest first, and entries can be added', async () => {
       const project = 'history'
       await ask('register_project', { project })
       for (let n = 0; n < 7; n++) {
         await ask('history', { project, summary: `Entry ${n}`, related_sprints: ['x'] }, support)
         world.move(1000)
       }
-      const said = await ask('history', { project, limit: 3 })
-      expect(said).toMatchObject({ total: 7, next_cursor: '3' })
-      expect(said['history']).toMatchObject(
+      const result = await ask('history', { project, limit: 3 })
+      expect(result).toMatchObject({ total: 7, next_cursor: '3' })
+      expect(result['history']).toMatchObject(
         [6, 5, 4].map((n) => ({ summary: `Entry ${n}`, by: 'support', related_sprints: ['x'] })),
       )
       const entries = await all('history', { project, limit: 3 }, 'history')
@@ -211,7 +211,7 @@ export function readsContract(engine: Engine) {
         })
     })
 
-    test('W23 every read of ten thousand items is short, and page by page there is all of it', async () => {
+    test('W23 every reply with ten thousand items is short, and all pages together are complete', async () => {
       const project = 'big'
       await put(project, bigPlan(9000, 1000))
       const get = (args: object) => ask('get', { project, ...args })
@@ -222,7 +222,7 @@ export function readsContract(engine: Engine) {
         ['ready', { project, limit: 1000 }],
         ['search', { limit: 1000 }],
       ] as const)
-        expect(sizeOf(await ask(tool, args)), tool).toBeLessThanOrEqual(most)
+        expect(getJsonSize(await ask(tool, args)), tool).toBeLessThanOrEqual(most)
       const ofSprint = await all('get', { project, sprint_id: 'big', limit: 1000 }, 'stories')
       expect(ofSprint.map(({ id }) => id)).toEqual(
         Array.from({ length: 9000 }, (_, at) => `STORY-${at + 1}`),
@@ -236,23 +236,23 @@ export function readsContract(engine: Engine) {
         { counts: { stories: { in_progress: 1800, planned: 7200 } } },
       ])
 
-      // One item that is longer than a reply: its texts and lists go on from part to part.
+      // An item longer than a reply: its texts and lists continue from part to part.
       const parts: { notes?: string; needs?: unknown[]; title?: string }[] = []
       let cursor: string | undefined
       do {
-        const said = await get({ story_id: 'STORY-3', cursor })
-        expect(sizeOf(said)).toBeLessThanOrEqual(most)
-        parts.push(said.story)
-        cursor = said.next_cursor
+        const result = await get({ story_id: 'STORY-3', cursor })
+        expect(getJsonSize(result)).toBeLessThanOrEqual(most)
+        parts.push(result.story)
+        cursor = result.next_cursor
       } while (cursor !== undefined)
       const whole = (await desk.work.snapshots.current(project)).story('STORY-3')?.item
-      expect(sizeOf(whole)).toBeGreaterThan(most)
+      expect(getJsonSize(whole)).toBeGreaterThan(most)
       expect(parts.map(({ notes = '' }) => notes).join('')).toBe(whole?.notes)
       expect(parts.flatMap(({ needs = [] }) => needs)).toHaveLength(200)
       expect(parts.every(({ title }) => title === whole?.title)).toBe(true)
     })
 
-    test('W19 guidance is inherited, then the project’s own; nothing outside the repository', async () => {
+    test('W19 guidance is inherited, then the project’s own, never from outside the repository', async () => {
       const repo = mkdtempSync(join(tmpdir(), 'cowork-repo-'))
       const outside = mkdtempSync(join(tmpdir(), 'cowork-outside-'))
       writeFileSync(join(outside, 'secret.md'), 'SECRET')
@@ -285,9 +285,9 @@ export function readsContract(engine: Engine) {
         },
         anna,
       )
-      const said = await ask('guidance', { project: 'guided' })
-      expect(sizeOf(said)).toBeLessThanOrEqual(most)
-      expect(said['topics']).toEqual(['general', 'ai-collaboration', 'style'])
+      const result = await ask('guidance', { project: 'guided' })
+      expect(getJsonSize(result)).toBeLessThanOrEqual(most)
+      expect(result['topics']).toEqual(['general', 'ai-collaboration', 'style'])
       const texts = (await all('guidance', { project: 'guided' }, 'guidance')) as unknown as {
         name: string
         from: string
@@ -301,7 +301,7 @@ export function readsContract(engine: Engine) {
       expect(textOf('general')).toMatch(/^#[^]*\n\nAnd more$/)
       expect(textOf('ai-collaboration')).toBe('Our own way')
       expect(JSON.stringify(texts)).not.toContain('SECRET')
-      expect((said['faults'] as { name: string }[]).map(({ name }) => name)).toEqual([
+      expect((result['faults'] as { name: string }[]).map(({ name }) => name)).toEqual([
         '../../etc',
         ...leaving.map((_, n) => `leaving-${n}`),
       ])
@@ -314,7 +314,7 @@ export function readsContract(engine: Engine) {
       )
     })
 
-    test('RM1 a project that an agent registers says so, and its repository is not read for that', async () => {
+    test('RM1 a project registered by an agent is marked, and its repository is not opened by that', async () => {
       const repo = mkdtempSync(join(tmpdir(), 'cowork-repo-'))
       writeFileSync(join(repo, 'style.md'), 'PRIVATE')
       const guidance = { inherit: [], project: [{ name: 'style', path: 'style.md' }] }
@@ -331,7 +331,7 @@ export function readsContract(engine: Engine) {
       expect(texts).toMatchObject([{ text: 'PRIVATE' }])
     })
 
-    test('W18 the vault is written, and a second run writes nothing', async () => {
+    test('W18 a second vault run writes nothing', async () => {
       const first = await ask('sync', { project: 'busy' })
       expect(first['written']).toBeGreaterThan(3)
       expect(await ask('sync', { project: 'busy' })).toMatchObject({ written: 0, removed: 0 })
@@ -339,7 +339,7 @@ export function readsContract(engine: Engine) {
       expect((await ask('sync', { project: 'busy' }))['written']).toBeGreaterThan(0)
     })
 
-    test('W11 W20 a project that is unregistered is gone, and its files are taken up again as they are', async () => {
+    test('W11 W20 an unregistered project is gone, and registering it again imports its files', async () => {
       const project = 'leaving'
       await ask('register_project', { project })
       await ask('create_sprint', { project, sprint_id: 'one' })

@@ -8,7 +8,7 @@ import type { Desk, Engine, World } from './work.fixture.ts'
 
 type Hit = { readonly id: string; readonly kind: string; readonly project?: string }
 
-/** What a search finds in the long texts of backlog items, on both engines. */
+/** Contract of the search in backlog texts, on both engines. */
 export function searchContract(engine: Engine) {
   describe(`search in texts on ${engine.dialect}`, () => {
     let world: World
@@ -37,23 +37,23 @@ export function searchContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    test('W20 W25 finds the words of a text as soon as it is acknowledged, and in its file', async () => {
+    test('W20 W25 search finds words of acknowledged texts and of files', async () => {
       const { text_sha256 } = await add('later', { text: 'The Lantern is Grün.\nIt burns.' })
       await add('other')
       for (let round = 0; round < 2; round++) {
         expect(await found('lantern GRÜN')).toEqual(['later'])
-        // Some of the words are in the text, some elsewhere.
+        // Some words are in the text, some in other fields.
         expect(await found('burns about')).toEqual(['later'])
         expect(await found('lantern other')).toEqual([])
         await desk.work.projectSync.flush(project)
       }
-      // What is on its way hides what the file still says.
+      // A pending text hides the old file content.
       await ask('update_backlog', { project, item_id: 'later', text: 'A candle', text_sha256 })
       expect(await found('lantern')).toEqual([])
       expect(await found('candle')).toEqual(['later'])
     })
 
-    test('W20 W25 a word in the title comes first, then one in a field, then one in the long text', async () => {
+    test('W20 W25 title matches come first, then fields, then backlog texts', async () => {
       await add('in-text', { text: 'lantern, and more than once: lantern lantern' })
       await add('in-theme', { theme: 'lantern' })
       await add('in-title', { summary: 'The lantern' })
@@ -62,13 +62,13 @@ export function searchContract(engine: Engine) {
       const { id: titled } = (await story({ title: 'Lantern' })).story
       const all = [titled, 'in-title', noted, 'in-theme', 'in-text']
       expect(await found('lantern')).toEqual(all)
-      // Page by page it is the same, and counted.
+      // Paging returns the same results and total.
       const paged: string[] = []
       for (let cursor: string | undefined; ;) {
-        const said = await ask('search', { project, query: 'lantern', limit: 2, cursor })
-        expect(said['total']).toBe(all.length)
-        paged.push(...(said['results'] as Hit[]).map(({ id }) => id))
-        cursor = said.next_cursor
+        const result = await ask('search', { project, query: 'lantern', limit: 2, cursor })
+        expect(result['total']).toBe(all.length)
+        paged.push(...(result['results'] as Hit[]).map(({ id }) => id))
+        cursor = result.next_cursor
         if (cursor === undefined) break
       }
       expect(paged).toEqual(all)
@@ -78,13 +78,13 @@ export function searchContract(engine: Engine) {
       expect(await found('lantern', { kind: 'sprint' })).toEqual([])
     })
 
-    test('W20 W25 finds what the file says now, however it was saved', async () => {
+    test('W20 W25 search finds the current file content, however it was saved', async () => {
       await add('later')
       const path = fileOf('later')
       writeFileSync(path, 'The lantern')
       expect(await found('lantern')).toEqual(['later'])
       for (let round = 0; round < 20; round++) {
-        // As long as the one before.
+        // Same length as the previous text.
         writeFileSync(path, 'The chimney')
         expect(await found('lantern')).toEqual([])
         expect(await found('chimney')).toEqual(['later'])
@@ -100,7 +100,7 @@ export function searchContract(engine: Engine) {
       expect(await found('later')).toEqual(['later'])
     })
 
-    test('W20 W25 what is no text is in nobody’s way', async () => {
+    test('W20 W25 unreadable texts do not break the search', async () => {
       await add('later')
       await add('sound', { text: 'A lantern' })
       await desk.work.projectSync.flush(project)
@@ -133,7 +133,7 @@ export function searchContract(engine: Engine) {
       }
     })
 
-    test('W20 W25 a story is found by the text of the item that it was', async () => {
+    test('W20 W25 a story is found by the text of its backlog item', async () => {
       await add('later', { text: 'A lantern' })
       const { story } = await ask('move', { project, item_id: 'later', sprint_id: 'one' })
       expect(await found('lantern')).toEqual([story.id, 'later'])
@@ -141,20 +141,20 @@ export function searchContract(engine: Engine) {
       await desk.work.projectSync.flush(project)
       await ask('remove_backlog', { project, item_id: 'later' })
       expect(await found('lantern')).toEqual([story.id])
-      // A text that belongs to nothing is not found.
+      // A text without an item is not found.
       await add('gone', { text: 'A chimney' })
       await ask('remove_backlog', { project, item_id: 'gone' })
       expect(await found('chimney')).toEqual([])
     })
 
-    test('W9 W20 whatever the plan says of where a story came from, it is found, read and done', async () => {
-      for (const said of ['7', '[later]', '{ a: b }', 'true']) {
+    test('W9 W20 a story with any from_backlog value can be found, read and finished', async () => {
+      for (const value of ['7', '[later]', '{ a: b }', 'true']) {
         const { story } = await ask('add_story', { project, sprint_id: 'one', title: 'Odd one' })
         const yaml = await desk.text(project)
         const line = `id: ${story.id}\n`
         desk.edit(
           project,
-          (text) => text.replace(line, `${line}        from_backlog: ${said}\n`),
+          (text) => text.replace(line, `${line}        from_backlog: ${value}\n`),
           yaml,
         )
         expect(await found(`odd ${story.id}`)).toEqual([story.id])
@@ -164,7 +164,7 @@ export function searchContract(engine: Engine) {
       }
     })
 
-    test('W20 W25 all projects are looked through, and one that is gone is not', async () => {
+    test('W20 W25 search covers all projects except unregistered ones', async () => {
       const names = [project, `${project}-b`]
       await ask('register_project', { project: names[1] })
       for (const name of names)
@@ -178,7 +178,7 @@ export function searchContract(engine: Engine) {
       expect(await everywhere()).toEqual(names)
     })
 
-    test('W20 W25 W7 who has not the files finds what the store knows', async () => {
+    test('W20 W25 W7 a daemon without the files finds texts in the store', async () => {
       if (engine.dialect !== 'postgres') return
       await add('later', { text: 'A lantern' })
       await desk.work.projectSync.flush(project)

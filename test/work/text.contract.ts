@@ -16,7 +16,7 @@ import { anna, createWorld, parsed, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 
 const most = 25_000
-/** Ids that a person may write into the plan, and no file may be named by. */
+/** Ids that people can write but that are not valid file names. */
 const hostile = [
   '..',
   '.',
@@ -35,7 +35,7 @@ const hostile = [
   'täglich 漢字',
 ]
 
-/** The long texts of backlog items, on both engines. */
+/** Contract of backlog texts, on both engines. */
 export function textContract(engine: Engine) {
   describe(`texts of backlog items on ${engine.dialect}`, () => {
     let world: World
@@ -50,7 +50,7 @@ export function textContract(engine: Engine) {
     const update = (more: object, caller = support) =>
       ask('update_backlog', { project, item_id: 'later', ...more }, caller)
     const get = async (id = 'later') => (await ask('get', { project, item_id: id })).item
-    /** What the file says once all is written. */
+    /** Returns the file content after the flush. */
     const written = async (id = 'later') => {
       await desk.work.projectSync.flush(project)
       return readFileSync(fileOf(id), 'utf8')
@@ -67,7 +67,7 @@ export function textContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    test('W25 are given back at once and are in BACKLOG/<id>.md, and on record', async () => {
+    test('W25 texts are readable immediately, written to BACKLOG/<id>.md and recorded', async () => {
       const text = '# Later\n\nA long story. 漢字 😀\n'
       const item = await add({ text })
       expect(item).toMatchObject({ id: 'later', rev: 1, text_sha256: sha256Hex(text) })
@@ -96,7 +96,7 @@ export function textContract(engine: Engine) {
       })
     })
 
-    test('W25 several changes before the file is written leave the last one, and no conflict', async () => {
+    test('W25 several changes before a flush leave the last one without a conflict', async () => {
       let { text_sha256 } = await add({ text: 'one' })
       for (const text of ['two', 'three', 'four'])
         ({ text_sha256 } = (await update({ text, text_sha256 })).item)
@@ -108,7 +108,7 @@ export function textContract(engine: Engine) {
       expect((await desk.work.snapshots.current(project)).conflicts()).toEqual([])
     })
 
-    test('W25 that a person wrote by hand are simply the truth', async () => {
+    test('W25 a text written by hand is authoritative', async () => {
       await add()
       expect(await get()).not.toHaveProperty('text')
       writeFileSync(fileOf('later'), 'By hand')
@@ -117,14 +117,14 @@ export function textContract(engine: Engine) {
       expect(await get()).toMatchObject({ text: 'By hand again' })
       writeFileSync(fileOf('later'), '')
       expect(await get()).not.toHaveProperty('text')
-      // Nothing is there to be read first.
+      // There is no text to read first.
       await update({ text: 'x' })
       expect(await written()).toBe('x')
       rmSync(fileOf('later'))
       expect(await get()).not.toHaveProperty('text')
     })
 
-    test('W25 are not written over by who has not read them', async () => {
+    test('W25 a text cannot be overwritten without reading it', async () => {
       const { text_sha256: first } = await add({ text: 'as it was' })
       await written()
       writeFileSync(fileOf('later'), 'by hand')
@@ -135,7 +135,7 @@ export function textContract(engine: Engine) {
             code: 'stale',
             details: current,
           })
-      // Also where only a field would change, if they say what they read.
+      // Also for a change of another field that gives text_sha256.
       await expect(update({ status: 'done', text_sha256: first })).rejects.toMatchObject({
         code: 'stale',
       })
@@ -150,7 +150,7 @@ export function textContract(engine: Engine) {
       })
     })
 
-    test('W25 W5 saved by a person in the same moment are kept whole, and settled like a field', async () => {
+    test('W25 W5 a concurrent save of a person is copied and resolved like a field', async () => {
       for (const take of ['ours', 'theirs'] as const) {
         const id = `later-${take}`
         await add({ item_id: id, text: 'as it was\n' })
@@ -179,17 +179,17 @@ export function textContract(engine: Engine) {
       }
     })
 
-    test('W25 W23 come in parts that are short, with the hash of what was begun with', async () => {
+    test('W25 W23 texts are paged, with the hash on the first page', async () => {
       const piece = (n: number) => `${n} "quoted" \u0001\u0002 漢字 😀\n`
       const text = Array.from({ length: 6000 }, (_, n) => piece(n)).join('')
       await add({ text, related_sprints: Array.from({ length: 60 }, (_, n) => `sprint-${n}`) })
       const parts: Record<string, unknown>[] = []
       let cursor: string | undefined
       do {
-        const said = await ask('get', { project, item_id: 'later', cursor })
-        expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(most)
-        parts.push(said.item)
-        cursor = said.next_cursor
+        const result = await ask('get', { project, item_id: 'later', cursor })
+        expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(most)
+        parts.push(result.item)
+        cursor = result.next_cursor
       } while (cursor !== undefined)
       expect(parts.length).toBeGreaterThan(10)
       expect(
@@ -199,7 +199,7 @@ export function textContract(engine: Engine) {
       expect(parts.slice(1).some((part) => 'text_sha256' in part)).toBe(false)
     })
 
-    test('W25 W23 of the worst spelling come whole, however much stands beside them', async () => {
+    test('W25 W23 texts that need much escaping are complete, next to any other fields', async () => {
       const text = '\u0001'.repeat(9000)
       await add({ text, theme: 't'.repeat(100), summary: 's'.repeat(400) })
       const own = Array.from({ length: 17 }, (_, n) => `    own_${n}: ${'o'.repeat(400)}\n`).join(
@@ -211,16 +211,16 @@ export function textContract(engine: Engine) {
       let whole = ''
       let cursor: string | undefined
       do {
-        const said = await ask('get', { project, item_id: 'later', cursor })
-        expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(most)
-        const { text: piece } = said.item
+        const result = await ask('get', { project, item_id: 'later', cursor })
+        expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(most)
+        const { text: piece } = result.item
         if (typeof piece === 'string') whole += piece
-        cursor = said.next_cursor
+        cursor = result.next_cursor
       } while (cursor !== undefined)
       expect(whole).toBe(text)
     })
 
-    test('W25 have an end: 256 kB, from tools and in files', async () => {
+    test('W25 texts are limited to 256 kB, from tools and in files', async () => {
       await add()
       await expect(update({ text: 'x'.repeat(256_001) })).rejects.toThrow(/256.?000/)
       await expect(update({ text: '漢'.repeat(90_000) })).rejects.toMatchObject({
@@ -239,7 +239,7 @@ export function textContract(engine: Engine) {
       expect(await update({ status: 'done' })).toMatchObject({ item: { status: 'done' } })
     })
 
-    test('W25 that cannot be read leave their item readable, and are not written over', async () => {
+    test('W25 an unreadable text leaves its item readable and is not overwritten', async () => {
       await add()
       const [path, backlog] = [fileOf('later'), join(folder(), 'BACKLOG')]
       const outside = mkdtempSync(join(tmpdir(), 'cowork-outside-'))
@@ -271,7 +271,7 @@ export function textContract(engine: Engine) {
       expect(await written()).toBe('x')
     })
 
-    test('W25 are of one item each, whatever its id, and in BACKLOG/ alone', async () => {
+    test('W25 each item has its own text in BACKLOG/, for any id', async () => {
       const yaml = hostile
         .map((id) => `  - id: ${JSON.stringify(id)}\n    summary: x\n    status: todo\n`)
         .join('')
@@ -295,9 +295,9 @@ export function textContract(engine: Engine) {
       )
     })
 
-    test('W25 stay when their item goes, and are nobody else’s by chance', async () => {
+    test('W25 a text stays when its item is removed and is not reused by accident', async () => {
       await add({ item_id: undefined, summary: 'Later', text: 'kept' })
-      // Before it was written, even.
+      // Even before the flush.
       await ask('remove_backlog', { project, item_id: 'later' })
       expect(await written()).toBe('kept')
       const { item: other } = await ask('add_backlog', { project, summary: 'Later' })
@@ -307,16 +307,16 @@ export function textContract(engine: Engine) {
         code: 'duplicate_id',
         details: { suggestion: 'later-3' },
       })
-      // Who names the id takes up what was left.
+      // An explicit id reuses the leftover text.
       await add()
       expect(await get()).toMatchObject({ text: 'kept', rev: 1 })
     })
 
-    test('W25 W20 are read with the story that their item became', async () => {
-      await add({ text: 'What it is about' })
+    test('W25 W20 a text is shown with the story made from its item', async () => {
+      await add({ text: 'Details of the item' })
       const { story } = await ask('move', { project, item_id: 'later', sprint_id: 'one' })
       const whole = async () => (await ask('get', { project, story_id: story.id })).story
-      expect(await whole()).toMatchObject({ from_backlog: 'later', text: 'What it is about' })
+      expect(await whole()).toMatchObject({ from_backlog: 'later', text: 'Details of the item' })
       const { text_sha256 } = await get()
       await update({ text: 'More about it', text_sha256 })
       expect(await whole()).toMatchObject({ text: 'More about it' })
@@ -325,17 +325,17 @@ export function textContract(engine: Engine) {
       expect(await get()).toMatchObject({ text: 'More about it', status: 'done' })
     })
 
-    test('W25 W18 are in the note of the vault', async () => {
-      await add({ text: 'What it is about <!-- worksync:generated --> and on' })
+    test('W25 W18 texts are in the vault notes', async () => {
+      await add({ text: 'Details of the item <!-- worksync:generated --> and on' })
       const { vault_path: vault } = (await ask('sync', { project })) as unknown as {
         vault_path: string
       }
       const note = readFileSync(join(vault, 'projects', project, 'Backlog', 'later.md'), 'utf8')
-      expect(note).toContain('# Later\n\nWhat it is about (mark) and on\n')
+      expect(note).toContain('# Later\n\nDetails of the item (mark) and on\n')
       expect(await ask('sync', { project })).toMatchObject({ written: 0 })
     })
 
-    test('W25 W7 are the holder’s of the files; others say so', async () => {
+    test('W25 W7 only the daemon that holds the files reads texts; others say so', async () => {
       if (engine.dialect !== 'postgres') return
       await add({ text: 'as it was' })
       await written()
@@ -352,7 +352,7 @@ export function textContract(engine: Engine) {
       await other.stop()
     })
 
-    test('W12 W15 null takes a priority, an estimate or a theme away, in the file too', async () => {
+    test('W12 W15 null clears a priority, an estimate or a theme, also in the file', async () => {
       await add({ priority: 'high', theme: 'ops' })
       const { id } = (
         await ask('add_story', {
@@ -380,7 +380,7 @@ export function textContract(engine: Engine) {
         ['theme', 'priority'],
         ['priority', 'estimate'],
       ])
-      // What was never there may be taken away as well; a status may not.
+      // Clearing an absent field is allowed; clearing a status is not.
       expect((await ask('update_story', { ...of, estimate: null })).story.rev).toBe(3)
       for (const field of ['status', 'title', 'notes'])
         await expect(ask('update_story', { ...of, [field]: null })).rejects.toThrow(field)

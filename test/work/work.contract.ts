@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anna, createWorld, parsed, sales, storyIn, support } from './work.fixture.ts'
+import { anna, createWorld, parsed, sales, findStory, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 
 const project = 'shop'
-/** What no line of YAML, no column of a store and no terminal is glad about. */
+/** Text that is hard to store in YAML, in a database and on a terminal. */
 const hostile = [
   'a: b',
   '- dash',
@@ -24,12 +24,12 @@ const hostile = [
   '__proto__',
 ]
 
-/** What changes of the plan must do on both engines. */
+/** Contract of changes, on both engines. */
 export function workContract(engine: Engine) {
   describe(`work on ${engine.dialect}`, () => {
     let world: World
     let desk: Desk
-    /** Another daemon where the engine knows such, which does not hold the files; else the same. */
+    /** A second daemon without the files if the engine supports it, otherwise the same one. */
     let other: Desk
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
     const add = async (more: object = {}) =>
@@ -51,11 +51,11 @@ export function workContract(engine: Engine) {
     })
 
     describe('every change', () => {
-      test('W8 is on record with who was authenticated; `agent` is kept as a claim', async () => {
+      test('W8 a change is recorded with the authenticated agent; `agent` is kept as a claim', async () => {
         const args = { project, sprint_id: 'one', title: 'On record', agent: 'claude' }
-        const { output, told, id } = await desk.call('add_story', args, support)
+        const { output, details, id } = await desk.call('add_story', args, support)
         expect(output.story).toMatchObject({ by: 'support', rev: 1, sprint_id: 'one' })
-        expect(told).toEqual([{ data: { claim: 'claude' } }])
+        expect(details).toEqual([{ data: { claim: 'claude' } }])
         const entry = (await desk.entries()).find(({ ids }) => ids?.call === id)
         expect(entry).toMatchObject({
           type: 'work.added',
@@ -65,10 +65,10 @@ export function workContract(engine: Engine) {
           data: { kind: 'story', status: 'planned', sprint: 'one' },
         })
         const own = await desk.call('add_story', { ...args, agent: 'support' }, support)
-        expect(own.told).toEqual([])
+        expect(own.details).toEqual([])
       })
 
-      test('W7 W8 that is refused leaves neither rows nor entries', async () => {
+      test('W7 W8 a refused change leaves neither rows nor entries', async () => {
         const { id } = await add()
         const before = [await desk.entries(), await desk.work.snapshots.current(project)]
         const index = (await desk.work.snapshots.current(project)).index()
@@ -79,7 +79,7 @@ export function workContract(engine: Engine) {
         expect((await desk.work.snapshots.current(project)).index()).toBe(index)
       })
 
-      test('W22 meets the revision it was made for, or is told the current item', async () => {
+      test('W22 a change with a stale revision is refused with the current item', async () => {
         const { id } = await add()
         expect((await update(id, { notes: 'a', expect_rev: 1 })).story.rev).toBe(2)
         await expect(update(id, { notes: 'b', expect_rev: 1 })).rejects.toMatchObject({
@@ -105,22 +105,22 @@ export function workContract(engine: Engine) {
         })
       })
 
-      test('W12 W15 keeps whatever text it is given, in store and file', async () => {
+      test('W12 W15 any text is preserved in store and file', async () => {
         for (const title of hostile) {
           const { id } = await add({ title, notes: `${title}\n\n${title}`, paths: [title] })
           const theme = title.replaceAll('\0', '')
           const { item } = await ask('add_backlog', { project, summary: title, theme })
           const { story } = await ask('get', { project, story_id: id })
-          const said = title.trim()
-          expect(story).toMatchObject({ title: said, notes: `${title}\n\n${title}` })
+          const trimmed = title.trim()
+          expect(story).toMatchObject({ title: trimmed, notes: `${title}\n\n${title}` })
           const index = parsed(await desk.text(project))
-          expect(storyIn(index, id)).toMatchObject({ title: said, paths: [title] })
+          expect(findStory(index, id)).toMatchObject({ title: trimmed, paths: [title] })
           const kept = index.backlog.find((one) => one.id === item['id'])
-          expect(kept).toMatchObject({ summary: said, theme })
+          expect(kept).toMatchObject({ summary: trimmed, theme })
         }
       })
 
-      test('W15 unknown words and ids that cannot be are refused in words', async () => {
+      test('W15 unknown enum values and invalid ids are refused with a message', async () => {
         const { id } = await add()
         for (const [field, value] of [
           ['status', 'finished'],
@@ -151,13 +151,13 @@ export function workContract(engine: Engine) {
     })
 
     describe('ids', () => {
-      test('W14 a story gets the next number, above every one that was ever given', async () => {
+      test('W14 a story gets a number above every number ever used', async () => {
         const { id } = await add()
         const next = Number(/^STORY-(\d+)$/.exec(id)?.[1]) + 1
         expect((await add()).id).toBe(`STORY-${next}`)
         expect((await add({ story_id: `STORY-${next + 10}` })).id).toBe(`STORY-${next + 10}`)
         expect((await add()).id).toBe(`STORY-${next + 11}`)
-        // Below the mark and free: it may be asked for by name, and moves nothing.
+        // A free number below the mark can be used explicitly and does not change the mark.
         expect((await add({ story_id: `STORY-${next + 5}` })).id).toBe(`STORY-${next + 5}`)
         expect((await add()).id).toBe(`STORY-${next + 12}`)
         await expect(add({ story_id: id })).rejects.toMatchObject({
@@ -167,7 +167,7 @@ export function workContract(engine: Engine) {
         expect(parsed(await desk.text(project)).next_story).toBe(next + 13)
       })
 
-      test('W14 ids of one’s own are kebab-case', async () => {
+      test('W14 explicit ids are kebab-case', async () => {
         expect((await add({ story_id: 'pin-actions-2' })).id).toBe('pin-actions-2')
         for (const bad of [
           'Pin',
@@ -181,7 +181,7 @@ export function workContract(engine: Engine) {
           await expect(add({ story_id: bad })).rejects.toMatchObject({ code: 'invalid_id' })
       })
 
-      test('W12 W13 of a taken id a free one is suggested', async () => {
+      test('W12 W13 a duplicate id is refused with a free suggestion', async () => {
         for (const item_id of ['taken', 'taken-2'])
           await ask('add_backlog', { project, item_id, summary: 'x' })
         await expect(
@@ -199,7 +199,7 @@ export function workContract(engine: Engine) {
         })
       })
 
-      test('W12 without an id one is made of the summary', async () => {
+      test('W12 the default id is made from the summary', async () => {
         const made = async (summary: string) =>
           (await ask('add_backlog', { project, summary })).item['id']
         expect(await made('Pin: the Actions, by SHA!')).toBe('pin-the-actions-by-sha')
@@ -209,8 +209,8 @@ export function workContract(engine: Engine) {
       })
     })
 
-    describe('what a story needs', () => {
-      test('W20 is there, and does not need the story in turn', async () => {
+    describe('dependencies', () => {
+      test('W20 a dependency must exist and must not depend on the story', async () => {
         const [a, b, c] = [await add(), await add(), await add()].map(({ id }) => id)
         await update(a ?? '', { depends_on: [b] })
         await update(b ?? '', { depends_on: [c] })
@@ -231,7 +231,7 @@ export function workContract(engine: Engine) {
         expect((await update(c ?? '', { depends_on: [] })).story.depends_on).toEqual([])
       })
 
-      test('W20 never comes round, whatever is asked for', async () => {
+      test('W20 no sequence of updates creates a cycle', async () => {
         const ids = await Promise.all(Array.from({ length: 5 }, async () => (await add()).id))
         const pick = fc.nat({ max: ids.length - 1 })
         const needs = fc.tuple(pick, fc.uniqueArray(pick, { maxLength: 3 }))
@@ -243,7 +243,8 @@ export function workContract(engine: Engine) {
               )
             const snapshot = await desk.work.snapshots.current(project)
             const left = new Map(ids.map((id) => [id, snapshot.story(id)?.item.depends_on ?? []]))
-            // What needs nothing that is left goes, again and again; in a circle something would stay.
+            // Remove stories without remaining dependencies until none is left; a cycle would
+            // remain.
             for (let before = -1; before !== left.size;) {
               before = left.size
               for (const [id, on] of left) if (!on.some((one) => left.has(one))) left.delete(id)
@@ -256,7 +257,7 @@ export function workContract(engine: Engine) {
     })
 
     describe('a person', () => {
-      test('W16 W20 may do what another agent may not, and is on record as a person', async () => {
+      test('W16 W20 a person can change a claimed story and is recorded as a person', async () => {
         const { id } = await add()
         await ask('claim', { project, story_id: id }, sales)
         await expect(update(id, { notes: 'x' }, support)).rejects.toMatchObject({
@@ -277,20 +278,20 @@ export function workContract(engine: Engine) {
       })
     })
 
-    test('W7 what one daemon has acknowledged every other reads', async () => {
+    test('W7 every daemon reads what another has acknowledged', async () => {
       const { id } = await add({ title: 'Seen everywhere' })
       const { story } = await other.ask('get', { project, story_id: id })
       expect(story).toMatchObject({ title: 'Seen everywhere', rev: 1 })
       await other.ask('update_story', { project, story_id: id, notes: 'from there' })
       expect((await ask('get', { project, story_id: id })).story.notes).toBe('from there')
-      expect(storyIn(parsed(await desk.text(project)), id)?.notes).toBe('from there')
+      expect(findStory(parsed(await desk.text(project)), id)?.notes).toBe('from there')
       const { projects } = (await other.ask('projects', {})) as unknown as {
         projects: { project: string }[]
       }
       expect(projects.map((one) => one.project)).toEqual([project])
     })
 
-    test('W7 only the daemon that has the folder touches files', async () => {
+    test('W7 only the daemon that holds the data root touches files', async () => {
       if (other === desk) return
       for (const [tool, args] of [
         ['register_project', { project: 'elsewhere' }],

@@ -1,4 +1,5 @@
-// Work over a real store, ledger and folder, called by its tools: for the contract tests.
+// The work module with a real store, ledger and folder, called through its tools, for contract
+// tests.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +33,7 @@ import { openMigrated, storePath } from '../stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
-  /** A store of its own for each call, to be opened as often as wanted. */
+  /** Creates a separate store, which can be opened repeatedly. */
   create(): Promise<{ open(sealer: Sealer): Promise<Db> }>
   /** The real guard and file worker, with no grants. */
   guardFiles(state: string): GuardedFiles & { close(): Promise<void> }
@@ -40,8 +41,8 @@ export type Engine = {
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 export type Desk = Awaited<ReturnType<World['start']>>
-/** What a tool answers; tests say what they expect of it. */
-export type Said = Record<string, unknown> & {
+/** The loosely typed result of a tool. */
+export type LooseResult = Record<string, unknown> & {
   readonly story: Story & { readonly sprint_id: string }
   readonly item: Record<string, unknown>
   readonly lease: { readonly fence: number; readonly until: string }
@@ -70,7 +71,7 @@ export const sqliteEngine: Engine = {
   },
 }
 
-/** One store and one data root with a clock that can be moved, and the daemons that are started on them. */
+/** Creates a store and a data root with an adjustable clock, on which daemons are started. */
 export async function createWorld(engine: Engine) {
   const store = await engine.create()
   const folder = mkdtempSync(join(tmpdir(), 'cowork-work-'))
@@ -104,45 +105,45 @@ export async function createWorld(engine: Engine) {
     const tools = new Map(workTools(work).map((tool) => [tool.name, tool]))
     const check = checkWork(work)
 
-    /** As dispatch calls it: checked, parsed, and a change in one transaction. What it tells comes along. */
+    /** Calls a tool as dispatch does: checked, parsed, and a change in one transaction. */
     async function call(name: string, args: object, caller: Caller = sales) {
       const named = tools.get(`worksync_${name}`)
       if (!named) throw new Error(`no tool ${name}`)
       const input = named.input.parse(args)
       const tool = named.forInput?.(input) ?? named
       const verdict = await check({ tool, caller, input })
-      // Thrown, as what a tool refuses itself.
+      // Thrown like a refusal of the tool itself.
       if (verdict.mode === 'refuse') throw Object.assign(new Error(verdict.message), verdict)
-      const told: CallDetails[] = []
+      const details: CallDetails[] = []
       const made: Call = {
         id: newId(),
         caller,
         signal: new AbortController().signal,
         progress: () => undefined,
-        addDetails: (facts) => void told.push(facts),
+        addDetails: (facts) => void details.push(facts),
       }
       const given = await callTool(tool, db, input, made)
-      return { output: tool.output.parse(given) as Said, told, id: made.id }
+      return { output: tool.output.parse(given) as LooseResult, details, id: made.id }
     }
 
     return {
       db,
       work,
       call,
-      ask: async (name: string, args: object, caller?: Caller): Promise<Said> =>
+      ask: async (name: string, args: object, caller?: Caller): Promise<LooseResult> =>
         (await call(name, args, caller)).output,
       entries: () => ledger.find({ limit: 1000 }),
-      /** What the file of a project says, once it says all. */
+      /** Returns the file of a project after a flush. */
       async text(project: string): Promise<string> {
         await work.projectSync.flush(project)
         return readFileSync(join(root, 'projects', project, 'work-index.yaml'), 'utf8')
       },
-      /** What a person makes of the file, saved and long since settled. */
+      /** Saves an edit of the file with an old mtime, so that it counts as complete. */
       edit(project: string, change: (text: string) => string, before: string): void {
         editFile(join(root, 'projects', project, 'work-index.yaml'), change(before))
       },
       editFile,
-      /** Gives back what ran out, now. */
+      /** Releases expired leases. */
       async sweep(): Promise<void> {
         const items = createWorkStore(db.dialect)
         const journal = createJournal(items)
@@ -168,5 +169,5 @@ export const parsed = (text: string): WorkIndex => {
   return read.index
 }
 
-export const storyIn = (index: WorkIndex, id: string): Story | undefined =>
+export const findStory = (index: WorkIndex, id: string): Story | undefined =>
   index.sprints.flatMap(({ stories }) => stories ?? []).find((story) => story.id === id)

@@ -7,12 +7,12 @@ const ids = fc.oneof(
   fc.string({ unit: fc.constantFrom('.', '/', '\\', '%', '~', ' ', 'a', '2', 'e', 'é', '\n') }),
 )
 
-test('W25 ids that tools give are file names as they are', () => {
+test('W25 ids from tools are unchanged as file names', () => {
   for (const id of ['later', 'pin-actions-2', 'STORY-7', 'x'.repeat(100)])
     expect(toFileName(id)).toBe(id)
 })
 
-test('W25 no id leaves its folder, is hidden, or is too long', () => {
+test('W25 no file name of an id leaves its folder, is hidden or is too long', () => {
   fc.assert(
     fc.property(
       ids.filter((id) => id !== ''),
@@ -25,7 +25,7 @@ test('W25 no id leaves its folder, is hidden, or is too long', () => {
   )
 })
 
-test('W25 two ids have two names, and a name that is not too long tells its id', () => {
+test('W25 different ids have different names, and a name that is not shortened decodes to its id', () => {
   fc.assert(
     fc.property(ids, ids, (a, b) => {
       if (a !== b) expect(toFileName(a)).not.toBe(toFileName(b))
@@ -37,7 +37,7 @@ test('W25 two ids have two names, and a name that is not too long tells its id',
 })
 
 test.each(['CLAUDE', 'agents', 'Gemini', 'autostart', 'copilot-instructions', '.cursorrules'])(
-  'RS9 the id %s is not the name of a file that a program obeys',
+  'RS9 the id %s does not become the name of an instruction file',
   (id) => {
     const name = toFileName(id)
     expect(name).toMatch(/^%/)

@@ -5,10 +5,10 @@ import { workMigrations } from '../migrations.ts'
 import type { Conflict, WorkIndex } from '../model.ts'
 import { nextStoryNumber } from '../rules.ts'
 import {
-  idsOf,
+  listIds,
   item,
   openPlan as openPlanIn,
-  said,
+  normalize,
   story,
 } from '../../../test/work/edited-plan.fixture.ts'
 import { titled, withStories, without } from '../../../test/work/edited-plan.fixture.ts'
@@ -23,7 +23,7 @@ afterAll(() => ledger.close())
 
 type Edit = (index: WorkIndex, versions: readonly WorkIndex[]) => WorkIndex
 
-/** Of a person: an edit of what stands in the file, or the plan as it was at some time. */
+/** Steps of a person: an edit of the current file, or an earlier version. */
 const id = fc.constantFrom('STORY-1', 'STORY-2', 'STORY-3', 'later', 'never', 'more', 'a-0')
 const word = fc.constantFrom('x', 'y')
 const edit: fc.Arbitrary<Edit> = fc.oneof(
@@ -32,7 +32,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   id.map(
     (one): Edit =>
       (index) =>
-        idsOf(index).includes(one)
+        listIds(index).includes(one)
           ? index
           : one.startsWith('STORY')
             ? withStories(index, (list) => [...list, story(one)])
@@ -49,12 +49,12 @@ const saves = fc.array(fc.array(edit, { minLength: 1, maxLength: 4 }), {
   maxLength: 5,
 })
 
-/** Of an agent, each with a word of its own. */
+/** Steps of an agent, each with a unique word. */
 type Deed = { readonly does: (plan: Plan, n: number) => Promise<void> }
 const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.constantFrom('STORY-1', 'STORY-2').map((one) => ({
     does: async (plan: Plan, n: number) => {
-      if (idsOf(await plan.now()).includes(one))
+      if (listIds(await plan.now()).includes(one))
         await plan.agent('story', one, { [`x_${n}`]: 'agent' })
     },
   })),
@@ -71,23 +71,23 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 )
 const deeds = fc.array(deed, { maxLength: 4 })
 
-test('W5 whatever a person does to the file while no agent writes, the plan is what they saved', async () => {
+test('W5 without agent writes the work index equals what the person saved', async () => {
   await fc.assert(
     fc.asyncProperty(deeds, saves, fc.array(fc.boolean()), async (before, list, isSlow) => {
       const plan = await openPlan()
       for (const [n, one] of before.entries()) await one.does(plan, n)
-      // Who saved it once knows what is in it.
+      // A person who saved the file knows its content.
       const versions = [await plan.file()]
       await plan.save(titled('STORY-1', 'Seen')(versions[0] as WorkIndex))
       versions.push(await plan.file())
       for (const [at, edits] of list.entries()) {
-        // Between two saves the file is written, or there was no time for it.
+        // Between two saves a flush may or may not happen.
         const text = edits.reduce<WorkIndex>(
           (index, change) => change(index, versions),
           versions.at(-1) as WorkIndex,
         )
         expect(await plan.save(text)).toEqual([])
-        expect(said(await plan.now())).toEqual(said(text))
+        expect(normalize(await plan.now())).toEqual(normalize(text))
         versions.push(isSlow[at] === true ? await plan.file() : text)
       }
     }),
@@ -96,21 +96,21 @@ test('W5 whatever a person does to the file while no agent writes, the plan is w
 })
 
 type Case = Readonly<Record<'loaded' | 'ours' | 'text' | 'now', WorkIndex>> & {
-  readonly told: readonly Conflict[]
+  readonly newConflicts: readonly Conflict[]
 }
 
-/** What of either side is neither in the plan nor told. */
-function lostIn({ loaded, ours, text, now, told }: Case): string[] {
+/** Lists edits of either side that are neither in the work index nor in a conflict. */
+function findLostEdits({ loaded, ours, text, now, newConflicts }: Case): string[] {
   const lost: string[] = []
   const check = (one: string, isWell: boolean, what: string) => {
-    const isTold = told.some(
+    const isReported = newConflicts.some(
       ({ item: of, items, kind }) =>
         of === one || items?.includes(one) === true || (kind === 'possible_revert' && !items),
     )
-    if (!isWell && !isTold) lost.push(`${one} ${what}`)
+    if (!isWell && !isReported) lost.push(`${one} ${what}`)
   }
   const all = (index: WorkIndex): ReadonlyMap<string, Readonly<Record<string, unknown>>> => {
-    const { stories, backlog } = said(index)
+    const { stories, backlog } = normalize(index)
     return new Map(Object.entries({ ...stories, ...backlog }))
   }
   const [was, mine, yours, is] = [all(loaded), all(ours), all(text), all(now)]
@@ -124,15 +124,19 @@ function lostIn({ loaded, ours, text, now, told }: Case): string[] {
       if (t && t[field] !== b?.[field]) check(one, isSaid(t), `${field} by hand`)
     }
   }
-  const [had, has, wrote] = [said(loaded).history, said(now).history, said(text).history]
-  for (const one of said(ours).history)
+  const [had, has, wrote] = [
+    normalize(loaded).history,
+    normalize(now).history,
+    normalize(text).history,
+  ]
+  for (const one of normalize(ours).history)
     if (!had.includes(one)) check('history', has.includes(one), `${one} of an agent`)
   for (const one of had)
     if (!wrote.includes(one)) check('history', !has.includes(one), `${one} was deleted by hand`)
   return lost
 }
 
-test('W5 whatever agents do after a person loaded the file, neither side loses anything without a conflict', async () => {
+test('W5 after agent writes neither side loses an edit without a conflict', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(edit, { maxLength: 2 }),
@@ -153,9 +157,9 @@ test('W5 whatever agents do after a person loaded the file, neither side loses a
         }
         const ours = await plan.now()
         const text = made(edits, loaded)
-        const told = await plan.save(text, isFile)
+        const newConflicts = await plan.save(text, isFile)
         const now = await plan.now()
-        expect(lostIn({ loaded, ours, text, now, told })).toEqual([])
+        expect(findLostEdits({ loaded, ours, text, now, newConflicts })).toEqual([])
       },
     ),
     { numRuns: 150 },

@@ -3,11 +3,11 @@ import { openTestLedger } from '../../../test/ledger.ts'
 import { workMigrations } from '../migrations.ts'
 import type { WorkIndex } from '../model.ts'
 import {
-  idsOf,
+  listIds,
   item,
   openPlan as openPlanIn,
-  said,
-  storiesOf,
+  normalize,
+  listStories,
   story,
 } from '../../../test/work/edited-plan.fixture.ts'
 import { titled, withStories, without } from '../../../test/work/edited-plan.fixture.ts'
@@ -19,27 +19,27 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-test('W5 a person deletes the story that an agent has just added, alone or with another edit', async () => {
+test('W5 a person can delete a story that an agent just added, alone or with another edit', async () => {
   for (const edit of [(index: WorkIndex) => index, titled('STORY-1', 'Mine')]) {
     const plan = await openPlan()
     await plan.agent('story', 'STORY-3', story('STORY-3'))
     const text = edit(without('STORY-3')(await plan.file()))
     expect(await plan.save(text)).toEqual([])
-    expect(said(await plan.now())).toEqual(said(text))
+    expect(normalize(await plan.now())).toEqual(normalize(text))
   }
 })
 
-test('W5 a person gives the newest story another id', async () => {
+test('W5 a person can change the id of the newest story', async () => {
   const plan = await openPlan()
   await plan.agent('story', 'STORY-3', story('STORY-3'))
   const text = withStories(await plan.file(), (list) =>
     list.map((one) => (one.id === 'STORY-3' ? { ...one, id: 'pay-first' } : one)),
   )
   expect(await plan.save(text)).toEqual([])
-  expect(idsOf(await plan.now())).toEqual(['STORY-1', 'STORY-2', 'pay-first', 'later', 'never'])
+  expect(listIds(await plan.now())).toEqual(['STORY-1', 'STORY-2', 'pay-first', 'later', 'never'])
 })
 
-test('W5 a person undoes what they deleted and what they wrote, with another edit', async () => {
+test('W5 a person can undo a deletion and an edit, together with another edit', async () => {
   const plan = await openPlan()
   await plan.agent('story', 'STORY-1', { notes: 'by an agent' })
   const whole = await plan.file()
@@ -47,30 +47,32 @@ test('W5 a person undoes what they deleted and what they wrote, with another edi
   await plan.file()
   const text = { ...whole, backlog: [...whole.backlog, item('more')] }
   expect(await plan.save(text)).toEqual([])
-  expect(said(await plan.now())).toEqual(said(text))
+  expect(normalize(await plan.now())).toEqual(normalize(text))
 })
 
-test('W5 a person deletes a backlog item of an agent: told where it may never have been seen, then followed', async () => {
+test('W5 deleting a backlog item of an agent is a conflict if the person may not have seen it, then applied', async () => {
   const plan = await openPlan()
   await plan.agent('backlog', 'spam', item('spam'))
-  const told = await plan.save(titled('STORY-1', 'Mine')(without('spam')(await plan.file())))
-  expect(told).toMatchObject([{ kind: 'possible_revert', items: ['spam'] }])
-  expect(idsOf(await plan.now())).toContain('spam')
+  const newConflicts = await plan.save(
+    titled('STORY-1', 'Mine')(without('spam')(await plan.file())),
+  )
+  expect(newConflicts).toMatchObject([{ kind: 'possible_revert', items: ['spam'] }])
+  expect(listIds(await plan.now())).toContain('spam')
   expect(await plan.save(without('spam')(await plan.file()))).toEqual([])
-  expect(idsOf(await plan.now())).not.toContain('spam')
+  expect(listIds(await plan.now())).not.toContain('spam')
 })
 
-test('W5 a person puts back what an agent removed: told where they may not know that, then followed', async () => {
+test('W5 restoring an item that an agent removed is a conflict if the person may not know, then applied', async () => {
   const plan = await openPlan()
   await plan.agent('backlog', 'later')
   const back = (index: WorkIndex) => ({ ...index, backlog: [...index.backlog, item('later')] })
-  const told = await plan.save(titled('STORY-1', 'Mine')(back(await plan.file())))
-  expect(told).toMatchObject([{ kind: 'possible_revert', items: ['later'] }])
+  const newConflicts = await plan.save(titled('STORY-1', 'Mine')(back(await plan.file())))
+  expect(newConflicts).toMatchObject([{ kind: 'possible_revert', items: ['later'] }])
   expect(await plan.save(back(await plan.file()))).toEqual([])
-  expect(idsOf(await plan.now())).toContain('later')
+  expect(listIds(await plan.now())).toContain('later')
 })
 
-test('W5 a person deletes a conflict: it is gone', async () => {
+test('W5 a person can delete a conflict', async () => {
   const plan = await openPlan()
   const old = await plan.file()
   await plan.agent('story', 'STORY-1', { title: 'Agent' })
@@ -81,7 +83,7 @@ test('W5 a person deletes a conflict: it is gone', async () => {
   expect((await plan.now()).conflicts).toEqual([])
 })
 
-test('W5 an editor that never loads again is told once what it may have deleted', async () => {
+test('W5 an editor that never reloads gets one conflict for a possible deletion', async () => {
   const plan = await openPlan()
   const old = await plan.file()
   await plan.agent('backlog', 'new', item('new'))
@@ -90,6 +92,6 @@ test('W5 an editor that never loads again is told once what it may have deleted'
   await plan.file()
   expect(await plan.save(titled('STORY-1', 'Second')(old))).toEqual([])
   const now = await plan.now()
-  expect(idsOf(now)).toContain('new')
-  expect(storiesOf(now)[0]?.title).toBe('Second')
+  expect(listIds(now)).toContain('new')
+  expect(listStories(now)[0]?.title).toBe('Second')
 })

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTestWork, parsed, sampleText, storyIn } from '../../../test/work.ts'
+import { openTestWork, parsed, sampleText, findStory } from '../../../test/work.ts'
 
 const settle = 120
 
@@ -25,7 +25,7 @@ async function opened(text?: string) {
   })
   await projectSync.importEdits('p')
   const complete = join(dirname(work.path), 'COMPLETE')
-  /** More history than the plan keeps. */
+  /** Adds more history than the work index keeps. */
   const grow = (count = 520) =>
     work.db.transact(async (tx) => {
       const held = await work.journal.lockProject(tx, 'p')
@@ -37,9 +37,9 @@ async function opened(text?: string) {
       }))
       await work.journal.write(tx, held, { by: 'agent', at: Date.now() }, steps)
     })
-  const put = (name: string, said: string) => {
+  const put = (name: string, content: string) => {
     mkdirSync(complete, { recursive: true })
-    writeFileSync(join(complete, name), said)
+    writeFileSync(join(complete, name), content)
   }
   const kept = (name: string) => readFileSync(join(complete, name), 'utf8')
   return { ...work, projectSync, grow, put, kept, complete, snapshot: () => snapshots.current('p') }
@@ -50,7 +50,7 @@ const latin = Buffer.from(
   'latin1',
 )
 
-test('W6 a plan that is not UTF-8 is not taken over and not written over', async () => {
+test('W6 a file that is not valid UTF-8 is neither imported nor overwritten', async () => {
   const { projectSync, path, set, snapshot } = await opened()
   writeFileSync(path, latin)
   await sleep(settle)
@@ -68,7 +68,7 @@ test('W6 a plan that is not UTF-8 is not taken over and not written over', async
   expect(readFileSync(path, 'utf8')).toContain('title: Übung für alle # größer')
 })
 
-test('W6 what is saved too late and is not UTF-8 is kept byte for byte', async () => {
+test('W6 a late save that is not valid UTF-8 is copied byte for byte', async () => {
   const { projectSync, path, set, folder } = await opened()
   await set('STORY-3', { status: 'done' })
   await projectSync.flush('p')
@@ -82,16 +82,16 @@ test('W6 what is saved too late and is not UTF-8 is kept byte for byte', async (
   expect(readFileSync(join(copies, copy))).toEqual(latin)
 })
 
-test('W7 a plan in JSON says what is changed, as a block', async () => {
+test('W7 a JSON work index is written as a block with its changes', async () => {
   const { projectSync, set, index, text } = await opened(`${JSON.stringify(parsed(sampleText))}\n`)
   await set('STORY-2', { status: 'done' })
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-2')?.status).toBe('done')
   expect(text()).toContain('      - id: STORY-2\n')
   expect(projectSync.unwritten('p')).toBeUndefined()
 })
 
-test('W7 why a change does not get into the file is known until it does', async () => {
+test('W7 the write failure is reported until the change is in the file', async () => {
   const { projectSync, path, set, index } = await opened()
   const own = join(dirname(path), '.cowork')
   rmSync(own, { recursive: true, force: true })
@@ -102,28 +102,31 @@ test('W7 why a change does not get into the file is known until it does', async 
   rmSync(own)
   await projectSync.flush('p')
   expect(projectSync.unwritten('p')).toBeUndefined()
-  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-2')?.status).toBe('done')
 })
 
 test.each([
   ['does not parse', 'version: 2\nhistory:\n  - date: "2025\n    summary: broken\n'],
-  ['is no list of entries', '- mine\n'],
-])('W25 old history goes beside a file that %s, and the plan is written', async (_, text) => {
-  const { projectSync, grow, put, kept, set, index } = await opened()
-  put('history.yaml', text)
-  await grow()
-  await set('STORY-2', { status: 'done' })
-  await projectSync.flush('p')
-  expect(projectSync.unwritten('p')).toBeUndefined()
-  expect(kept('history.yaml')).toBe(text)
-  expect(kept('history~2.yaml')).toMatch(/^# history.yaml could not be read at \d+:\d+: /)
-  expect(parsed(kept('history~2.yaml')).history).toHaveLength(120)
-  expect(index().history).toHaveLength(400)
-  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
-  await grow(110)
-  await projectSync.flush('p')
-  expect(parsed(kept('history~2.yaml')).history).toHaveLength(230)
-})
+  ['has no list of entries', '- mine\n'],
+])(
+  'W25 old history goes to a new file next to one that %s, and the work index is written',
+  async (_, text) => {
+    const { projectSync, grow, put, kept, set, index } = await opened()
+    put('history.yaml', text)
+    await grow()
+    await set('STORY-2', { status: 'done' })
+    await projectSync.flush('p')
+    expect(projectSync.unwritten('p')).toBeUndefined()
+    expect(kept('history.yaml')).toBe(text)
+    expect(kept('history~2.yaml')).toMatch(/^# history.yaml could not be read at \d+:\d+: /)
+    expect(parsed(kept('history~2.yaml')).history).toHaveLength(120)
+    expect(index().history).toHaveLength(400)
+    expect(findStory(index(), 'STORY-2')?.status).toBe('done')
+    await grow(110)
+    await projectSync.flush('p')
+    expect(parsed(kept('history~2.yaml')).history).toHaveLength(230)
+  },
+)
 
 test.each([
   ['an empty list', 'version: 2\nhistory: []\n', 120],
@@ -132,7 +135,7 @@ test.each([
     'history:\n  - {date: "2025-01-01", summary: old} # mine\nnotes:\n  - mine\n',
     121,
   ],
-])('W25 a file of old history with %s stays readable', async (_, text, count) => {
+])('W25 a history file with %s stays readable', async (_, text, count) => {
   const { projectSync, grow, put, kept } = await opened()
   put('history.yaml', text)
   await grow()
@@ -142,19 +145,19 @@ test.each([
     expect(kept('history.yaml')).toContain(`${line}\n`)
 })
 
-test('W7 what cannot be archived does not hold up the plan, and is told', async () => {
+test('W7 a failed archive does not block the work index and is reported', async () => {
   const { projectSync, grow, complete, set, index } = await opened()
   writeFileSync(complete, 'in the way')
   await grow()
   await set('STORY-2', { status: 'done' })
   await expect(projectSync.flush('p')).rejects.toThrow('EEXIST')
-  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-2')?.status).toBe('done')
   expect(index().history).toHaveLength(520)
   expect(projectSync.unwritten('p')?.message).toContain('EEXIST')
 })
 
-test.each(['with its whole path', 'from its folder on'])(
-  'W5 a plan that is a link, written %s, stays one; the file it leads to is the plan',
+test.each(['as absolute path', 'as relative path'])(
+  'W5 a work index that is a symbolic link %s stays one; its target is written',
   async (how) => {
     const { projectSync, path, set, snapshot } = await opened()
     const repo = join(dirname(path), 'repo')
@@ -166,7 +169,7 @@ test.each(['with its whole path', 'from its folder on'])(
     await set('STORY-2', { status: 'done' })
     await projectSync.flush('p')
     expect(lstatSync(path).isSymbolicLink()).toBe(true)
-    expect(storyIn(parsed(readFileSync(real, 'utf8')), 'STORY-2')?.status).toBe('done')
+    expect(findStory(parsed(readFileSync(real, 'utf8')), 'STORY-2')?.status).toBe('done')
     writeFileSync(real, readFileSync(real, 'utf8').replace('title: Third', 'title: By hand'))
     await sleep(settle)
     await projectSync.importEdits('p')
@@ -174,7 +177,7 @@ test.each(['with its whole path', 'from its folder on'])(
   },
 )
 
-test('W5 nothing of ours stays beside the file that a link leads to', async () => {
+test('W5 no files of cowork remain next to the target of a link', async () => {
   const work = await openTestWork()
   let offset = 0
   const { projectSync } = work.open(() => Date.now() + offset)
@@ -195,16 +198,16 @@ test('W5 nothing of ours stays beside the file that a link leads to', async () =
   expect(readdirSync(repo)).toEqual(['plan.yaml'])
 })
 
-test('W6 a link that leads nowhere, or to a folder, is told and left', async () => {
+test('W6 a link to nothing or to a folder is reported and left unchanged', async () => {
   const { projectSync, path, set } = await opened()
   rmSync(path)
   symlinkSync('gone.yaml', path)
   await set('STORY-2', { status: 'done' })
   await projectSync.flush('p')
-  const said = () => projectSync.broken('p')?.problems[0]?.message
-  expect(said()).toBe('The file is a dangling symbolic link.')
+  const getMessage = () => projectSync.broken('p')?.problems[0]?.message
+  expect(getMessage()).toBe('The file is a dangling symbolic link.')
   mkdirSync(join(dirname(path), 'gone.yaml'))
   await projectSync.flush('p')
-  expect(said()).toBe('Not a regular file.')
+  expect(getMessage()).toBe('Not a regular file.')
   expect(lstatSync(path).isSymbolicLink()).toBe(true)
 })

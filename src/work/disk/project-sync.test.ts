@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterEach, expect, test } from 'vitest'
-import { openTestWork, parsed, sampleText, storyIn } from '../../../test/work.ts'
+import { openTestWork, parsed, sampleText, findStory } from '../../../test/work.ts'
 
 const settle = 120
 let undo: (() => Promise<unknown>)[] = []
@@ -41,7 +41,7 @@ const save = async (path: string, text: string) => {
   await sleep(settle)
 }
 
-test('W7 a change is in the file, and nothing else of the file is different', async () => {
+test('W7 a flush writes the change and nothing else', async () => {
   const { set, projectSync, text, store, db } = await opened()
   await set('STORY-2', { status: 'in_progress' })
   await projectSync.flush('p')
@@ -54,7 +54,7 @@ test('W7 a change is in the file, and nothing else of the file is different', as
   expect(await store.project(db, 'p')).toMatchObject({ seq: 1, flushed: 1 })
 })
 
-test('W5 what a person saves is in the next read', async () => {
+test('W5 the next read has what a person saved', async () => {
   const { projectSync, snapshot, path, entries } = await opened()
   await save(path, sampleText.replace('title: Second', 'title: By hand'))
   await projectSync.importEdits('p')
@@ -63,7 +63,7 @@ test('W5 what a person saves is in the next read', async () => {
   expect((await entries()).map(({ type }) => type)).toContain('work.merged')
 })
 
-test('W5 a save with an old date is seen too', async () => {
+test('W5 a save with an old mtime is detected', async () => {
   const { projectSync, snapshot, path } = await opened()
   writeFileSync(path, sampleText.replace('title: Second', 'title: Seconds'))
   utimesSync(path, new Date(0), new Date(0))
@@ -72,12 +72,12 @@ test('W5 a save with an old date is seen too', async () => {
   expect((await snapshot()).story('STORY-2')?.item.title).toBe('Seconds')
 })
 
-test('W5 both wrote, in different fields: both are in store and file, with the person’s comments', async () => {
+test('W5 edits of different fields are both in store and file, with the person’s comments', async () => {
   const { projectSync, snapshot, path, set, index, text } = await opened()
   await set('STORY-1', { status: 'done' })
   await save(path, sampleText.replace('notes: as it was', 'notes: by hand  # mine'))
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-1')).toMatchObject({ status: 'done', notes: 'by hand' })
+  expect(findStory(index(), 'STORY-1')).toMatchObject({ status: 'done', notes: 'by hand' })
   expect((await snapshot()).story('STORY-1')?.item).toMatchObject({
     status: 'done',
     notes: 'by hand',
@@ -85,13 +85,13 @@ test('W5 both wrote, in different fields: both are in store and file, with the p
   expect(text()).toContain('notes: by hand  # mine')
 })
 
-test('W5 both wrote the same field: the acknowledged value stays, the other is kept three times', async () => {
+test('W5 after edits of the same field the acknowledged value stays and the other is kept in three places', async () => {
   const { projectSync, path, set, index, folder, snapshot } = await opened()
   await set('STORY-1', { notes: 'by the agent' })
   const theirs = sampleText.replace('as it was', 'by the person')
   await save(path, theirs)
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-1')?.notes).toBe('by the agent')
+  expect(findStory(index(), 'STORY-1')?.notes).toBe('by the agent')
   const [conflict] = index().conflicts
   expect(conflict).toMatchObject({
     item: 'STORY-1',
@@ -104,7 +104,7 @@ test('W5 both wrote the same field: the acknowledged value stays, the other is k
   expect((await snapshot()).conflicts()).toEqual(index().conflicts)
 })
 
-test('W5 an editor that saves an old buffer takes nothing back', async () => {
+test('W5 an editor that saves an old buffer reverts nothing', async () => {
   const { projectSync, path, set, index } = await opened()
   await set('STORY-1', { status: 'in_progress' })
   await projectSync.flush('p')
@@ -113,23 +113,23 @@ test('W5 an editor that saves an old buffer takes nothing back', async () => {
   // Loaded before both changes, saved after them.
   await save(path, sampleText.replace('title: Third', 'title: From an old buffer'))
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('in_progress')
-  expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
-  expect(storyIn(index(), 'STORY-3')?.title).toBe('From an old buffer')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('in_progress')
+  expect(findStory(index(), 'STORY-2')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-3')?.title).toBe('From an old buffer')
   expect(index().conflicts).toEqual([])
 })
 
-test('W5 a file put back as it was long ago changes nothing and is told', async () => {
+test('W5 restoring an old version of the file changes nothing and is a conflict', async () => {
   const { projectSync, path, set, index } = await opened()
   await set('STORY-1', { status: 'done' })
   await projectSync.flush('p')
   await save(path, sampleText)
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('done')
   expect(index().conflicts).toMatchObject([{ kind: 'possible_revert' }])
 })
 
-test('W5 a save into the file that has just been replaced is found', async () => {
+test('W5 a save into a file that was just replaced is imported', async () => {
   const { projectSync, path, set, index } = await opened()
   const held = openSync(path, 'r+')
   await set('STORY-1', { status: 'done' })
@@ -140,11 +140,11 @@ test('W5 a save into the file that has just been replaced is found', async () =>
   closeSync(held)
   await sleep(settle)
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-3')?.title).toBe('Held open')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-3')?.title).toBe('Held open')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('done')
 })
 
-test('W6 a file that does not parse is never written over, and is used again once it is mended', async () => {
+test('W6 an invalid file is never overwritten and is used again once fixed', async () => {
   const { projectSync, path, set, text, snapshot, index } = await opened()
   const broken = sampleText.replace('status: active', 'status: [')
   await save(path, broken)
@@ -157,11 +157,11 @@ test('W6 a file that does not parse is never written over, and is used again onc
   await save(path, sampleText.replace('title: Third', 'title: Mended'))
   await projectSync.flush('p')
   expect(projectSync.broken('p')).toBeUndefined()
-  expect(storyIn(index(), 'STORY-3')?.title).toBe('Mended')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-3')?.title).toBe('Mended')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('done')
 })
 
-test('W6 a folder where the file was is told, and the file is back when the folder is gone', async () => {
+test('W6 a folder in place of the file is reported, and the file is rewritten when the folder is gone', async () => {
   const { projectSync, path, set, index } = await opened()
   rmSync(path)
   mkdirSync(path)
@@ -170,20 +170,20 @@ test('W6 a folder where the file was is told, and the file is back when the fold
   rmSync(path, { recursive: true })
   await set('STORY-1', { status: 'done' })
   await projectSync.flush('p')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('done')
 })
 
-test('W7 what was acknowledged and not yet written is written by the next process', async () => {
+test('W7 the next process writes acknowledged changes', async () => {
   const work = await openTestWork()
   undo.push(work.close)
   await work.set('STORY-1', { status: 'done' })
   const { projectSync } = work.open()
   undo.push(projectSync.close)
   await projectSync.flush('p')
-  expect(storyIn(work.index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(work.index(), 'STORY-1')?.status).toBe('done')
 })
 
-test('W7 a file that was written but not marked is the same after a restart', async () => {
+test('W7 a file written but not marked as flushed is unchanged after a restart', async () => {
   const { set, projectSync, db, store, open, text, index } = await opened()
   await set('STORY-1', { status: 'done' })
   await projectSync.flush('p')
@@ -199,7 +199,7 @@ test('W7 a file that was written but not marked is the same after a restart', as
   expect(index().conflicts).toEqual([])
 })
 
-test('W5 an edit while nobody watched is merged at the start', async () => {
+test('W5 an edit while the daemon was stopped is merged at the start', async () => {
   const { set, projectSync, path, open, index } = await opened()
   await set('STORY-1', { status: 'done' })
   await projectSync.close()
@@ -208,10 +208,10 @@ test('W5 an edit while nobody watched is merged at the start', async () => {
   undo.push(again.projectSync.close)
   await again.projectSync.importEdits('p')
   expect((await again.snapshots.current('p')).story('STORY-3')?.item.title).toBe('Overnight')
-  expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
+  expect(findStory(index(), 'STORY-1')?.status).toBe('done')
 })
 
-test('RM9 W3 a reader at any instant sees the old or the new file, whole', async () => {
+test('RM9 W3 a reader always sees the complete old or new file', async () => {
   const { set, projectSync, path, text } = await opened()
   const reader = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads')
@@ -249,7 +249,7 @@ test('RM9 W3 a reader at any instant sees the old or the new file, whole', async
   expect(seen.filter((one) => !written.has(one))).toEqual([])
 })
 
-test('W3 what is left besides the file is tidied up', async () => {
+test('W3 leftover files are removed', async () => {
   let ahead = 0
   const { set, projectSync, path } = await opened(undefined, () => Date.now() + ahead)
   await set('STORY-1', { status: 'done' })
@@ -263,7 +263,7 @@ test('W3 what is left besides the file is tidied up', async () => {
   expect(leftovers()).toEqual([])
 })
 
-test('W7 a text that a process did not finish writing is nobody’s edit', async () => {
+test('W7 an unfinished write of a killed process is not imported', async () => {
   const { projectSync, path, open, text, index } = await opened()
   await projectSync.close()
   const own = join(dirname(path), '.cowork')
@@ -279,7 +279,7 @@ test('W7 a text that a process did not finish writing is nobody’s edit', async
   expect(readdirSync(own)).not.toContain('work-index.yaml.abc.part')
 })
 
-test('W5 an editor that replaces the file by renaming loses nothing', async () => {
+test('W5 an editor that saves by rename loses nothing', async () => {
   const { projectSync, path, set, index } = await opened()
   for (let round = 0; round < 5; round++) {
     await set('STORY-1', { notes: `agent ${round}` })
@@ -291,13 +291,13 @@ test('W5 an editor that replaces the file by renaming loses nothing', async () =
     renameSync(`${path}.swp`, path)
     await sleep(settle)
     await projectSync.flush('p')
-    expect(storyIn(index(), 'STORY-3')?.title).toBe(`Renamed ${round}`)
-    expect(storyIn(index(), 'STORY-1')?.notes).toBe(`agent ${round}`)
+    expect(findStory(index(), 'STORY-3')?.title).toBe(`Renamed ${round}`)
+    expect(findStory(index(), 'STORY-1')?.notes).toBe(`agent ${round}`)
   }
   expect(index().conflicts).toEqual([])
 })
 
-test('W25 an archived sprint and old history move to COMPLETE/, and nothing of them is lost', async () => {
+test('W25 archived sprints and old history move to COMPLETE/ completely', async () => {
   const old = Array.from(
     { length: 520 },
     (_, n) => `  - date: '2026-01-01'\n    summary: entry ${n}\n`,
@@ -319,13 +319,13 @@ test('W25 an archived sprint and old history move to COMPLETE/, and nothing of t
   expect(index().sprints).toEqual([])
   expect(index().history).toHaveLength(400)
   expect(parsed(complete('one.yaml')).sprints[0]?.stories).toHaveLength(3)
-  expect(storyIn(parsed(complete('one.yaml')), 'STORY-1')?.status).toBe('done')
+  expect(findStory(parsed(complete('one.yaml')), 'STORY-1')?.status).toBe('done')
   const summaries = [...parsed(complete('history.yaml')).history, ...index().history]
   expect(summaries.map(({ summary }) => summary)).toEqual(old.map((_, n) => `entry ${n}`))
   expect(text()).toContain('sprints: []')
 })
 
-test('W25 no id of a sprint leaves COMPLETE/, and none takes the place of another archive', async () => {
+test('W25 no sprint id leaves COMPLETE/ or overwrites another archive', async () => {
   const ids = ['../../outside', 'history', 'twice', '.hidden']
   const { projectSync, folder, path, index, db, store, journal } = await opened()
   const archive = (id: string, title: string) =>

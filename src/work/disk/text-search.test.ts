@@ -16,8 +16,8 @@ import { createTextSearch, readTextFile, textPath } from './text-search.ts'
 
 const ids = ['later', 'a/b', '..', 'Über uns', 'x'.repeat(200)]
 const words = ['login', 'page', '漢']
-/** Mostly of one length, so that one is as long as the one before. */
-const said = fc.constantFrom('Login PAGE', 'login only', 'page 漢..', 'nothing...', '')
+/** Texts mostly of the same length, so that the size rarely changes. */
+const textArbitrary = fc.constantFrom('Login PAGE', 'login only', 'page 漢..', 'nothing...', '')
 
 type Step =
   | { readonly as: 'save' | 'replace' | 'link'; readonly id: string; readonly text: string }
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       as: fc.constantFrom('save', 'save', 'save', 'replace', 'link'),
       id,
-      text: said,
+      text: textArbitrary,
     }),
   },
   {
@@ -41,7 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ as: 'all' }) },
 )
 
-/** A person at the folder of a project. */
+/** Applies the actions of a person to a project folder. */
 function personAt(folder: string) {
   const backlog = join(folder, 'BACKLOG')
   mkdirSync(backlog)
@@ -68,13 +68,13 @@ function personAt(folder: string) {
         renameSync(join(folder, 'new'), path)
       }
     } catch (error) {
-      // A link or folder is in the way of a save.
+      // A link or folder can block a save.
       if (one.as !== 'save') throw error
     }
   }
 }
 
-/** What reading each of them finds. */
+/** Finds the words by reading each text. */
 const wordsThere = (folder: string) =>
   new Map(
     ids.flatMap((one): [string, string[]][] => {
@@ -85,7 +85,7 @@ const wordsThere = (folder: string) =>
     }),
   )
 
-/** What is found after each of them, and what is there. */
+/** Returns the search result and the expected result after each action. */
 async function walk(steps: readonly Step[], aheadMs: number, limits = {}, tickMs = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-words-'))
   const texts = createTextSearch(() => Date.now() + aheadMs, limits)
@@ -105,7 +105,7 @@ async function walk(steps: readonly Step[], aheadMs: number, limits = {}, tickMs
   return { found, there }
 }
 
-test('W25 W20 words are found as the files have them now, however fast people save', async () => {
+test('W25 W20 search finds the current words, however fast people save', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { found, there } = await walk(steps, 0)
@@ -114,8 +114,9 @@ test('W25 W20 words are found as the files have them now, however fast people sa
   )
 })
 
-test('W25 W20 the same of files that were read before, with room to keep all of them, some or none', async () => {
-  // To one whose clock is ahead no file is fresh, so that all are kept; then two saves need two dates.
+test('W25 W20 search finds the current words with all, some or no texts cached', async () => {
+  // With a clock ahead no file counts as fresh, so all are cached; two saves then need different
+  // times.
   const ahead = 3_600_000
   await fc.assert(
     fc.asyncProperty(
@@ -130,7 +131,7 @@ test('W25 W20 the same of files that were read before, with room to keep all of 
   )
 })
 
-test('W20 W25 of many texts one that is written in place is found a moment later, any other at once', async () => {
+test('W20 W25 with many texts an in-place save is found after the check interval, other changes immediately', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-words-'))
   const act = personAt(folder)
   let at = Date.now() + 3_600_000

@@ -17,7 +17,7 @@ import { afterEach, expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
 import { openTestWork } from '../../../test/work.ts'
 
-/** By then a save counts as whole. */
+/** After this time a save counts as complete. */
 const settle = 120
 let undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -37,7 +37,7 @@ async function opened() {
     undo.push(projectSync.close)
     return { projectSync, conflicts: async () => (await snapshots.current('p')).conflicts() }
   }
-  /** As a tool acknowledges a text: with a change of its item, and not in the file yet. */
+  /** Acknowledges a text as a tool does: with a change of its item, not yet in the file. */
   const acknowledge = (text: string, base: string | null) =>
     db.transact(async (tx) => {
       const held = await journal.lockProject(tx, 'p')
@@ -60,7 +60,7 @@ async function opened() {
 }
 type Opened = Awaited<ReturnType<typeof opened>>
 
-/** One text is written by the program, in place of another. */
+/** Replaces a text file by a newer text. */
 async function replaced(of: Opened) {
   writeFileSync(of.textPath, 'as it was\n')
   const { projectSync, conflicts } = of.start()
@@ -70,7 +70,7 @@ async function replaced(of: Opened) {
   return { projectSync, conflicts }
 }
 
-test('W25 W7 what was acknowledged and not yet written is written by the next process', async () => {
+test('W25 W7 the next process writes acknowledged texts', async () => {
   const of = await opened()
   await of.acknowledge('one\n', null)
   await of.acknowledge('two\n', 'one\n')
@@ -85,8 +85,8 @@ test('W25 W7 what was acknowledged and not yet written is written by the next pr
   expect(readdirSync(join(of.folder, '.cowork', 'backlog'))).toEqual([])
 })
 
-test('W25 W7 what was written and not marked is written again to no effect', async () => {
-  // Each of them may be there when a process ends between the file and the mark.
+test('W25 W7 a text written but not marked is written again without effect', async () => {
+  // States after a process ended between the write and the mark.
   for (const standing of ['one\n', 'two\n', 'three\n']) {
     const of = await opened()
     writeFileSync(of.textPath, standing)
@@ -100,7 +100,7 @@ test('W25 W7 what was written and not marked is written again to no effect', asy
   }
 })
 
-test('W25 W7 also where the plan itself was marked already', async () => {
+test('W25 W7 pending texts are written even if the work index is flushed', async () => {
   const of = await opened()
   await of.acknowledge('one\n', null)
   const row = await of.store.project(of.db, 'p')
@@ -112,7 +112,7 @@ test('W25 W7 also where the plan itself was marked already', async () => {
     .toBe('one\n')
 })
 
-test('W25 W5 a save into the file that has just been replaced is kept and told', async () => {
+test('W25 W5 a save into a file that was just replaced is copied and becomes a conflict', async () => {
   const of = await opened()
   writeFileSync(of.textPath, 'as it was\n')
   const held = openSync(of.textPath, 'r+')
@@ -131,7 +131,7 @@ test('W25 W5 a save into the file that has just been replaced is kept and told',
   expect(readFileSync(of.textPath, 'utf8')).toBe('by the agent\n')
 })
 
-test('W25 W5 also when the process was ended meanwhile', async () => {
+test('W25 W5 a late save becomes a conflict even after a restart', async () => {
   const of = await opened()
   const { projectSync } = await replaced(of)
   await projectSync.close()
@@ -145,12 +145,12 @@ test('W25 W5 also when the process was ended meanwhile', async () => {
   expect(existsSync(own)).toBe(false)
 })
 
-test('W25 what was saved too late is told once it can be kept', async () => {
+test('W25 a late save becomes a conflict once its copy can be saved', async () => {
   const of = await opened()
   const { projectSync, conflicts } = await replaced(of)
   const own = join(of.folder, '.cowork', 'backlog', 'later')
   const copies = join(of.folder, '.cowork', 'conflicts')
-  // Nothing can be kept there.
+  // No copy can be saved there.
   rmSync(copies, { recursive: true, force: true })
   writeFileSync(copies, '')
   writeFileSync(join(own, readdirSync(own)[0] ?? ''), 'too late\n')
@@ -162,7 +162,7 @@ test('W25 what was saved too late is told once it can be kept', async () => {
   expect(await conflicts()).toMatchObject([{ item: 'later', theirs: 'too late\n' }])
 })
 
-test('W25 a person’s edit that is no text, or too long, is kept byte for byte', async () => {
+test('W25 an edit that is not text or is too long is copied byte for byte', async () => {
   for (const bytes of [Buffer.from([0x61, 0xff, 0x0a]), Buffer.from(`${'x'.repeat(300_000)}\n`)]) {
     const of = await opened()
     writeFileSync(of.textPath, 'as it was\n')
@@ -177,7 +177,7 @@ test('W25 a person’s edit that is no text, or too long, is kept byte for byte'
   }
 })
 
-test('W25 a file that a person took away since is there again with the new text', async () => {
+test('W25 a file that a person deleted is recreated with the new text', async () => {
   const of = await opened()
   await of.acknowledge('by the agent\n', 'as it was\n')
   rmSync(dirname(of.textPath), { recursive: true })
@@ -187,7 +187,7 @@ test('W25 a file that a person took away since is there again with the new text'
   expect(await conflicts()).toEqual([])
 })
 
-test('W25 what stands in the way is told, and the text is written once it is gone', async () => {
+test('W25 a blocked write is reported, and the text is written once the path is free', async () => {
   for (const hinder of [
     (path: string) => mkdirSync(path),
     (path: string) => symlinkSync(`${path}.elsewhere`, path),
@@ -197,7 +197,7 @@ test('W25 what stands in the way is told, and the text is written once it is gon
     await of.acknowledge('by the agent\n', null)
     const { projectSync } = of.start()
     await expect(projectSync.flush('p')).rejects.toThrow('Cannot write BACKLOG/later.md of p')
-    // The plan does not wait for it.
+    // The work index is still written.
     expect((await of.store.project(of.db, 'p'))?.flushed).toBe(1)
     expect(existsSync(`${of.textPath}.elsewhere`)).toBe(false)
     rmSync(of.textPath, { recursive: true })
@@ -206,7 +206,7 @@ test('W25 what stands in the way is told, and the text is written once it is gon
   }
 })
 
-test('W25 W3 what is left besides the file is tidied up', async () => {
+test('W25 W3 leftover files are removed', async () => {
   const of = await opened()
   const { projectSync } = await replaced(of)
   const own = join(of.folder, '.cowork', 'backlog')

@@ -18,7 +18,7 @@ const indexOf = (stories: readonly Story[], more: Partial<WorkIndex> = {}): Work
 
 const storiesOf = (index: WorkIndex) => index.sprints.flatMap(({ stories }) => stories ?? [])
 
-test('W5 what each side changed in fields of its own is kept, from both', () => {
+test('W5 changes of different fields are kept from both sides', () => {
   const base = indexOf([story('a'), story('b')])
   const { merged, mergeConflicts } = mergeThreeWay({
     base,
@@ -32,7 +32,7 @@ test('W5 what each side changed in fields of its own is kept, from both', () => 
   expect(mergeConflicts).toEqual([])
 })
 
-test('W5 in the same field the acknowledged value stays and the other is told', () => {
+test('W5 in the same field the acknowledged value stays and the other becomes a conflict', () => {
   const { merged, mergeConflicts } = mergeThreeWay({
     base: indexOf([story('a', { notes: 'x' })]),
     ours: indexOf([story('a', { notes: 'agent' })]),
@@ -52,14 +52,14 @@ test('W5 in the same field the acknowledged value stays and the other is told', 
   ])
 })
 
-test('W5 lists take what was added on both sides and lose what one removed', () => {
+test('W5 lists keep additions of both sides and drop removals of either', () => {
   expect(mergeLists(['a', 'b', 'c'], ['b', 'c', 'x'], ['a', 'b', 'y'])).toEqual(['b', 'y', 'x'])
   expect(
     mergeLists([{ text: 'a' }], [{ text: 'a', done: true }], [{ text: 'a' }, { text: 'b' }]),
   ).toEqual([{ text: 'a', done: true }, { text: 'b' }])
 })
 
-test('W5 an edit outlives a deletion, and the deletion is told', () => {
+test('W5 an edit wins over a deletion, which becomes a conflict', () => {
   const base = indexOf([story('a'), story('b')])
   const edited = indexOf([story('a', { status: 'done' }), story('b')])
   const deleted = indexOf([story('b')])
@@ -73,7 +73,7 @@ test('W5 an edit outlives a deletion, and the deletion is told', () => {
   }
 })
 
-test('W5 a sprint that a person deleted stays while a story in it does', () => {
+test('W5 a deleted sprint stays as long as one of its stories stays', () => {
   const { merged, mergeConflicts } = mergeThreeWay({
     base: indexOf([story('a')]),
     ours: indexOf([story('a'), story('new')]),
@@ -98,7 +98,7 @@ const edited = (
   )
 const start = indexOf([story('a'), story('b'), story('c')])
 
-test('W5 nobody’s edit is lost: it is in its field, or told as a clash', () => {
+test('W5 every edit is in its field or in a conflict', () => {
   fc.assert(
     fc.property(edits, edits, (mine, yours) => {
       const [ours, theirs] = [edited(start, mine), edited(start, yours)]
@@ -120,7 +120,7 @@ test('W5 nobody’s edit is lost: it is in its field, or told as a clash', () =>
   )
 })
 
-test('W5 who changed nothing gets the other side, whichever it is; and merging again changes nothing', () => {
+test('W5 an unchanged side gets the other side, and merging again changes nothing', () => {
   fc.assert(
     fc.property(edits, edits, (mine, yours) => {
       const [ours, theirs] = [edited(start, mine), edited(start, yours)]
@@ -132,7 +132,7 @@ test('W5 who changed nothing gets the other side, whichever it is; and merging a
   )
 })
 
-/** The journal of edits made one after the other. */
+/** Builds the journal of consecutive edits. */
 function journal(list: readonly (readonly [string, string, string])[]) {
   const versions = [start]
   const changes: Change[] = []
@@ -157,7 +157,7 @@ function journal(list: readonly (readonly [string, string, string])[]) {
   return { versions, changes }
 }
 
-test('W5 an old version that somebody saves again is found in the journal', () => {
+test('W5 an old version that is saved again is found in the journal', () => {
   fc.assert(
     fc.property(edits, fc.nat(), (list, which) => {
       const { versions, changes } = journal(list)
@@ -170,7 +170,7 @@ test('W5 an old version that somebody saves again is found in the journal', () =
   )
 })
 
-test('W5 an edit on top of an old version takes back nothing that came since', () => {
+test('W5 an edit of an old version reverts no later change', () => {
   fc.assert(
     fc.property(edits, fc.nat(), (list, which) => {
       const { versions, changes } = journal(list)
@@ -184,7 +184,7 @@ test('W5 an edit on top of an old version takes back nothing that came since', (
   )
 })
 
-test('W5 who deletes an item deletes no change of it that they may not have seen', () => {
+test('W5 deleting an item does not delete a change the person may not have seen', () => {
   const { versions, changes } = journal([['a', 'title', '1']])
   const [before, now] = versions as [WorkIndex, WorkIndex]
   const theirs = indexOf(storiesOf(before).filter(({ id }) => id !== 'a'))
@@ -194,7 +194,7 @@ test('W5 who deletes an item deletes no change of it that they may not have seen
   expect(mergeConflicts).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
 })
 
-test('W5 who changes the same field twice is not in conflict with themselves', () => {
+test('W5 changing the same field twice is not a conflict', () => {
   const { versions, changes } = journal([['a', 'notes', 'first']])
   const theirs = indexOf([story('a', { notes: 'second' }), story('b'), story('c')])
   const byHand = changes.map((change) => ({ ...change, external: true as const }))
@@ -205,14 +205,14 @@ test('W5 who changes the same field twice is not in conflict with themselves', (
   expect(mergeConflicts).toEqual([])
 })
 
-test('W5 who goes on from their own text takes nothing back, however much they wrote', () => {
+test('W5 continuing from the last saved text reverts nothing', () => {
   fc.assert(
     fc.property(edits, fc.nat({ max: 8 }), (list, saves) => {
       const { versions, changes } = journal(list)
       const now = versions.at(-1) as WorkIndex
       const mine = (count: number) =>
         Array.from({ length: count }, (_, n) => ['b', `x_${n}`, 'person'] as const)
-      // All of them were taken over, on top of what others did; only the last one is new.
+      // All edits were imported on top of other changes; only the last one is new.
       const ours = edited(now, mine(saves))
       const last = { index: edited(start, mine(saves)), seq: list.length }
       const theirs = edited(start, mine(saves + 1))
@@ -224,7 +224,7 @@ test('W5 who goes on from their own text takes nothing back, however much they w
   )
 })
 
-test('W5 an entry of the history that is there twice stays twice', () => {
+test('W5 a duplicate history entry stays duplicated', () => {
   const entry = { date: '2026-01-01', summary: 'Deployed' }
   const twice = indexOf([story('a')], { history: [entry, entry] })
   const { merged } = mergeThreeWay({
@@ -235,7 +235,7 @@ test('W5 an entry of the history that is there twice stays twice', () => {
   expect(merged.history).toHaveLength(3)
 })
 
-test('W5 values are the same where the same words are written for them', () => {
+test('W5 values are equal if they serialize equally', () => {
   const value = fc.anything({
     values: [fc.constantFrom(0, 1, 'a', '', null, undefined, true, NaN)],
     maxDepth: 2,

@@ -59,7 +59,7 @@ const anchors = plan(`      - id: STORY-1
 test.each([
   ['its value changes', setFirst({ paths: ['src/b'] })],
   ['its item goes', withoutFirst],
-])('W4 what others take over by an alias is spelt out where %s', (_, change) => {
+])('W4 aliased values are expanded if %s', (_, change) => {
   const out = become(anchors, change)
   expect(out).toContain('        title: one\n')
   expect(out).toContain('        paths: [src/a] # the same\n')
@@ -68,13 +68,13 @@ test.each([
   expect(out).not.toMatch(/[&*][tp]\b/)
 })
 
-test('W4 anchors stay where nothing of them changes', () => {
+test('W4 unchanged anchors stay', () => {
   expect(become(anchors, setFirst({ status: 'done' }))).toBe(
     anchors.replace('status: planned', 'status: done'),
   )
 })
 
-test('W4 nested anchors, such that are given twice, and merged keys are spelt out as they mean', () => {
+test('W4 nested anchors, repeated anchors and merge keys are expanded to their values', () => {
   const text = `version: 2
 defaults: &d { priority: high, paths: &p [a, 'b, c'] }
 sprints:
@@ -97,7 +97,7 @@ sprints:
   expect(out).toContain('defaults:')
 })
 
-test('W4 a marked end stays the end', () => {
+test('W4 an explicit document end stays at the end', () => {
   const story = '      - id: STORY-1\n        title: one\n        status: planned\n'
   const text = plan(story, '...\n# after it\n')
   const out = become(text, (index) => ({
@@ -107,7 +107,7 @@ test('W4 a marked end stays the end', () => {
   expect(out.endsWith('at: now\n...\n# after it\n')).toBe(true)
 })
 
-test('W4 an item with keys after question marks is written anew, its neighbour is not', () => {
+test('W4 an item with `? key` keys is rewritten, its neighbor is not', () => {
   const other = "      - id: STORY-2\n        title: 'two' # keep\n        status: planned\n"
   const text = plan(
     `      - ? id\n        : STORY-1\n        ? status\n        : planned\n${other}`,
@@ -122,7 +122,7 @@ test.each([
     (value: object) => JSON.stringify(value, null, 1).replaceAll(/^ +/gm, ''),
   ],
   ['braces', (value: object) => `# ours\n${JSON.stringify(value)} # end\n`],
-])('W7 a plan in %s is written as a block with its first change', (_, write) => {
+])('W7 a work index in %s is written as a block with its first change', (_, write) => {
   const story = { id: 'STORY-1', title: 'one', status: 'planned' }
   const text = write({
     version: 2,
@@ -138,7 +138,7 @@ test.each([
   expect(out.startsWith('# ours\n')).toBe(text.startsWith('#'))
 })
 
-test('W4 a plan that is indented as a whole gets new lists where its keys stand', () => {
+test('W4 an indented work index gets new lists at the indent of its keys', () => {
   const text = '  sprints: [] # none\n  backlog: []\n'
   const out = become(text, (index) => ({
     ...index,
@@ -151,7 +151,7 @@ test('W4 a plan that is indented as a whole gets new lists where its keys stand'
   )
 })
 
-test('W4 the first words of a plan come after a mark of its beginning', () => {
+test('W4 new top-level keys come after a document start marker', () => {
   const text = '# ours\n---\nbacklog: []\n'
   const out = become(text, (index) => ({ ...index, version: 2, next_story: 3 }))
   expect(out).toBe('# ours\n---\nversion: 2\nnext_story: 3\nbacklog: []\n')
@@ -162,7 +162,7 @@ test.each([
   ['a comment on the next line', '      -\n        # about one\n\n        id: STORY-1\n'],
   ['an anchor', '      - &one\n        id: STORY-1\n'],
   ['a tag and a comment', '      - !!map # about one\n        id: STORY-1\n'],
-])('W4 an item whose dash has %s after it stays, and so do the others', (_, head) => {
+])('W4 an item whose dash is followed by %s stays unchanged', (_, head) => {
   const text = plan(
     `${head}        title: "one" # mine
         status: planned
@@ -181,7 +181,7 @@ test.each([
   )
 })
 
-test('W4 comments between and after the items stay when the last one goes', () => {
+test('W4 comments between and after items stay when the last item is removed', () => {
   const text = plan(
     `      # first
       - id: STORY-1
@@ -202,16 +202,19 @@ test('W4 comments between and after the items stay when the last one goes', () =
   )
 })
 
-test.each(['x', '漢', 'a\n'])('W4 %j three million times is a text like others', (words) => {
-  const long = words.repeat(Math.ceil(3_000_000 / words.length))
-  for (const item of [
-    { id: 'a', summary: long, status: 'todo' },
-    { id: 'a', summary: 's', status: 'todo', z: { ours: [long] } },
-  ])
-    expect(parsed(`backlog:\n${emitItem(item, 2, '\n')}`).backlog[0]).toEqual(item)
-})
+test.each(['x', '漢', 'a\n'])(
+  'W4 %j repeated three million times is written and read back',
+  (words) => {
+    const long = words.repeat(Math.ceil(3_000_000 / words.length))
+    for (const item of [
+      { id: 'a', summary: long, status: 'todo' },
+      { id: 'a', summary: 's', status: 'todo', z: { ours: [long] } },
+    ])
+      expect(parsed(`backlog:\n${emitItem(item, 2, '\n')}`).backlog[0]).toEqual(item)
+  },
+)
 
-test('W6 the first byte that is no UTF-8 is told with its line and column', () => {
+test('W6 the first invalid UTF-8 byte is reported with line and column', () => {
   const text = 'version: 2\n# a mark \ufffd, ä\nbacklog: [] # gr'
   const bytes = Buffer.concat([Buffer.from(text), Buffer.from('ößer\n', 'latin1')])
   expect(parseIndexBytes(bytes)).toEqual({

@@ -23,7 +23,7 @@ const projectsOf = (given: string) => {
   return read.ok ? Object.keys(read.registry.projects) : read.problems
 }
 
-test('W11 the registry names projects, their repositories and guidance', () => {
+test('W11 the registry lists projects with repositories and guidance', () => {
   const read = readRegistry(text)
   expect(read.ok && read.registry).toMatchObject({
     vaultPath: '~/vault',
@@ -31,7 +31,7 @@ test('W11 the registry names projects, their repositories and guidance', () => {
   })
 })
 
-test('W4 a project comes and goes, and every other line stays', () => {
+test('W4 adding and removing a project keeps all other lines', () => {
   const grown = addProject(text, 'gamma', { repo: '/src/gamma', description: 'Third: one' })
   expect(projectsOf(grown)).toEqual(['alpha', 'beta', 'gamma'])
   expect(removeProject(grown, 'gamma')).toBe(text)
@@ -46,13 +46,13 @@ test.each([
   ['projects:\n', []],
   ['projects: {}\n', []],
   ['settings: {}', []],
-])('W11 a registry that says %j takes its first project', (given) => {
+])('W11 a registry with %j accepts its first project', (given) => {
   const grown = addProject(given, 'one', { description: 'x' })
   expect(projectsOf(grown)).toEqual(['one'])
   expect(projectsOf(removeProject(grown, 'one'))).toEqual([])
 })
 
-test('W6 a registry that cannot be read says where', () => {
+test('W6 an invalid registry is reported with its position', () => {
   expect(readRegistry('projects: [')).toMatchObject({ ok: false, problems: [{ line: 1 }] })
   expect(readRegistry('projects: {a: {repo: 3}}').ok).toBe(false)
 })

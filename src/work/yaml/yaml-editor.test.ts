@@ -10,7 +10,10 @@ const parsed = (text: string): WorkIndex => {
   return read.index
 }
 
-/** As seed 003's program wrote it: no indent before dashes, folded plain text, no comments but the first. */
+/**
+ * A file as written by WorkSync: no indent before dashes, folded plain text, only the first
+ * comment.
+ */
 const seed = `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
 version: 1
 sprints:
@@ -49,7 +52,7 @@ history:
   - gcp-cicd
 `
 
-/** As a person writes it: indents, aligned values, comments everywhere, quotes, an unknown key. */
+/** A file as written by a person: indents, aligned values, comments, quotes, an unknown key. */
 const handmade = `version: 2   # ours
 next_story: 4
 x_team: { name: core }
@@ -103,7 +106,7 @@ test.each([
   ['handmade', handmade],
   ['CRLF', seed.replaceAll('\n', '\r\n')],
   ['BOM', `\ufeff${seed}`],
-])('W4 a text to which nothing happens stays byte for byte: %s', (_, text) => {
+])('W4 an unchanged text stays byte for byte: %s', (_, text) => {
   const index = parsed(text)
   const sheet = createYamlEditor(text, index)
   expect(sheet.text()).toBe(text)
@@ -111,7 +114,7 @@ test.each([
   expect(sheet.text()).toBe(text)
 })
 
-test('W4 one status is one line', () => {
+test('W4 a status change changes one line', () => {
   const out = become(seed, (index) => withStory(index, 'STORY-2', { status: 'in_progress' }))
   expect(out).toBe(
     seed.replace('status: planned\n    notes: |', 'status: in_progress\n    notes: |'),
@@ -128,7 +131,7 @@ test('W4 CRLF and BOM survive a change', () => {
   expect(find(parsed(out), 'STORY-1')).toMatchObject({ status: 'dropped', notes: 'a\nb\n', rev: 3 })
 })
 
-test('W4 quotes, alignment and comments of the lines beside and on it stay', () => {
+test('W4 quotes, alignment and comments of changed and adjacent lines stay', () => {
   const out = become(handmade, (index) =>
     withStory(index, 'STORY-2', { title: "it's", notes: 'now', status: 'done' }),
   )
@@ -145,7 +148,7 @@ test('W4 quotes, alignment and comments of the lines beside and on it stay', () 
   )
 })
 
-test('W4 a field of a sprint with keys after its stories changes alone', () => {
+test('W4 a field of a sprint with keys after its stories changes without other lines', () => {
   const out = become(handmade, (index) => ({
     ...index,
     sprints: index.sprints.map((sprint) => ({ ...sprint, title: 'Another', goal: 'new' })),
@@ -155,7 +158,7 @@ test('W4 a field of a sprint with keys after its stories changes alone', () => {
   )
 })
 
-test('W4 the first item of an empty list, the first story of a sprint, a list that was not there', () => {
+test('W4 the first item of an empty list, the first story of a sprint and a new list are written', () => {
   const out = become(handmade, (index) => ({
     ...index,
     backlog: [{ id: 'b', summary: 'Later', status: 'todo' }],
@@ -175,7 +178,7 @@ test('W4 the first item of an empty list, the first story of a sprint, a list th
   )
 })
 
-test('W4 history is written where it grows', () => {
+test('W4 new history entries are added at the end that grows', () => {
   const entry = { date: '2026-03-01', summary: 'More' }
   const grown = (index: WorkIndex) => ({ ...index, history: [...index.history, entry] })
   expect(become(seed, grown)).toBe(`${seed}- date: '2026-03-01'\n  summary: More\n`)
@@ -185,7 +188,7 @@ test('W4 history is written where it grows', () => {
   )
 })
 
-test('W4 items leave, move and come without touching the others', () => {
+test('W4 items are removed, moved and added without changing others', () => {
   const out = become(seed, (index) => {
     const [one, two] = index.sprints
     const [first, second] = one?.stories ?? []
@@ -208,7 +211,7 @@ test('W4 items leave, move and come without touching the others', () => {
   expect(out).toContain("    notes: 'Done: pool created'\n")
 })
 
-test('W4 a sprint comes, goes and gets its first story beside lines that stay', () => {
+test('W4 adding or removing a sprint and its first story keeps other lines', () => {
   const two = { id: 'two', status: 'planned' as const }
   const story: Story = { id: 'STORY-4', status: 'planned' }
   const sheet = createYamlEditor(handmade, parsed(handmade))
@@ -229,7 +232,7 @@ test('W4 a sprint comes, goes and gets its first story beside lines that stay', 
   expect(become([one], 5)).toBe(handmade.replace('next_story: 4', 'next_story: 5'))
 })
 
-test('W4 stories on one line are written out when they change, and go when they go', () => {
+test('W4 stories on one line are rewritten when they change and removed when deleted', () => {
   const text = 'sprints:\n  - id: a\n    status: active\n    stories: [{ id: s, status: done }]\n'
   const without = become(text, (index) => ({
     ...index,
@@ -247,7 +250,7 @@ test.each([
   ['backlog:\n- id: a\n  summary: s\n  status: todo\n- id: a\n  summary: t\n  status: todo', 5],
   ['- just\n- a list\n', 1],
   ['version: 3', 1],
-])('W6 what cannot be used is told with its line: %j', (text, line) => {
+])('W6 invalid content is reported with its line: %j', (text, line) => {
   const read = parseIndex(text)
   expect(read.ok).toBe(false)
   expect(read.ok || read.problems[0]?.line).toBe(line)
@@ -319,7 +322,7 @@ const indexArbitrary: fc.Arbitrary<WorkIndex> = fc.record({
   conflicts: fc.constant([]),
 })
 
-/** Lists may stand in another order, what was there first; the mark of the highest number never goes. */
+/** Compares without list order; next_story is never removed. */
 const sorted = (index: WorkIndex) => {
   const keyOf = (row: { id?: string; date?: unknown; summary?: unknown }) =>
     row.id ?? JSON.stringify([row.date, row.summary])
@@ -335,7 +338,7 @@ const sorted = (index: WorkIndex) => {
   }
 }
 
-test('W4 whatever it shall say, it says: any text, any change, any number of times', () => {
+test('W4 the editor writes any sequence of changes to any text', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(seed, handmade, 'version: 2\n', ''),
@@ -361,7 +364,7 @@ const inTurn = (index: ReturnType<typeof sorted>) => ({
   sprints: index.sprints.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
 })
 
-test('W4 whatever sprints come and go, it says those there are', () => {
+test('W4 the editor writes any sequence of added and removed sprints', () => {
   const plan = fc.record({
     sprints: subsetOf(['gcp-cicd', 'empty-one', 'one', 'x', 'y'], sprintOf),
     next_story: fc.integer({ min: 1, max: 99 }),
@@ -376,16 +379,16 @@ test('W4 whatever sprints come and go, it says those there are', () => {
         for (const one of plans) {
           const target = { ...index, ...one } as WorkIndex
           sheet.update(target)
-          const said = parsed(sheet.text())
-          expect(inTurn(sorted(said))).toEqual(inTurn(sorted(target)))
-          expect(said.next_story).toBe(one.next_story)
+          const parsedIndex = parsed(sheet.text())
+          expect(inTurn(sorted(parsedIndex))).toEqual(inTurn(sorted(target)))
+          expect(parsedIndex.next_story).toBe(one.next_story)
         }
       },
     ),
   )
 })
 
-test('W4 an item that does not change keeps its lines, whatever happens around it', () => {
+test('W4 an unchanged item keeps its lines in any sequence of changes', () => {
   fc.assert(
     fc.property(indexArbitrary, (target) => {
       const index = parsed(handmade)

@@ -6,7 +6,7 @@ import { createWorld } from '../work.fixture.ts'
 import type { Desk, Engine, World } from '../work.fixture.ts'
 import { generatedMarker } from '../../../src/work/vault/pages.ts'
 
-/** What is written for Obsidian, whatever people and agents put into the plan and into the vault. */
+/** Contract of the vault. */
 export function vaultContract(engine: Engine) {
   describe('the vault', () => {
     let world: World
@@ -27,7 +27,7 @@ export function vaultContract(engine: Engine) {
     })
     afterAll(() => desk.stop())
 
-    test('W33 the mark in a text of the plan does not end the note', async () => {
+    test('W33 the marker in a text does not end the generated part', async () => {
       const project = 'marks'
       await begin(project, [`Handle the ${generatedMarker} mark`])
       await ask('comment', { project, story_id: 'STORY-1', text: `see ${generatedMarker}` })
@@ -42,7 +42,7 @@ export function vaultContract(engine: Engine) {
       expect(await ask('sync', { project })).toMatchObject({ written: 0 })
     })
 
-    test('W31 W32 every item has a note of its own, whatever its id', async () => {
+    test('W31 W32 every item has its own note, for any id', async () => {
       const project = 'odd-ids'
       await begin(project, ['First', 'Second', 'Third'])
       const before = await desk.text(project)
@@ -65,7 +65,7 @@ export function vaultContract(engine: Engine) {
       )
     })
 
-    test('W33 what stands in the way of a note is named, and the rest is written', async () => {
+    test('W33 a blocked note is reported, and the other notes are written', async () => {
       const project = 'blocked'
       await begin(project, ['First', 'Second'])
       mkdirSync(path(project, 'Stories', 'STORY-1.md'), { recursive: true })
@@ -85,12 +85,12 @@ export function vaultContract(engine: Engine) {
     })
 
     test.each(['null', '[]', '{"a": 1}', '"x"', '{'])(
-      'W18 a list of notes that says %s is written anew',
-      async (said) => {
+      'W18 a manifest with %s is rewritten',
+      async (manifest) => {
         const project = 'lists'
         if (!desk.work.registry.get(project)) await begin(project, ['First'])
         await ask('sync', { project })
-        writeFileSync(join(world.root, 'vault', '.worksync-manifest.json'), said)
+        writeFileSync(join(world.root, 'vault', '.worksync-manifest.json'), manifest)
         expect(await ask('sync', { project })).toMatchObject({ written: 0, removed: 0 })
       },
     )

@@ -100,12 +100,12 @@ test('C6 for any stories and keys the screen has the size of the window', () => 
       }),
       fc.boolean(),
       (stories, pressed, size, isBad) => {
-        const told: Event = {
+        const event: Event = {
           event: 'told',
           message: { text: 'Not possible. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
         }
         const given = stories.map((one) => storyOf(one.id, one))
-        const { state } = play(boardWith(given, size), ...keys(pressed), told)
+        const { state } = play(boardWith(given, size), ...keys(pressed), event)
         const lines = linesOf(state)
         expect(lines).toHaveLength(size.rows)
         for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(size.columns)
