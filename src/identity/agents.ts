@@ -20,14 +20,14 @@ type Deps = {
   readonly now: Clock
   readonly index: () => CredentialIndex
   readonly isShared: boolean
-  /** Told inside every transaction that changes agents, before it is known whether it will commit. */
+  /** Called inside every transaction that changes agents. */
   readonly invalidate: () => void
 }
 
-/** What other domains end with an agent, in the transaction that revokes it. */
+/** Cleans up another module's records of an agent, in the transaction that revokes it. */
 type OnAgentRevoked = (tx: Tx, id: string, by: ActingCall) => Promise<void>
 
-/** Verbs over the agents of the store; those of config and environment can only be read. */
+/** Manages the agents in the store. Agents of config and environment are read-only. */
 export function createAgentService({ store, now, index, isShared, invalidate }: Deps) {
   const revocationHandlers = new Set<OnAgentRevoked>()
 
@@ -39,25 +39,25 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
   function assertWritable(id: string) {
     const source = getReadOnlySource(id)
     if (!source) return
-    throw new CoworkError('agent_read_only', `The agent ${id} is not in the store.`, {
+    throw new CoworkError('agent_read_only', `Agent ${id} cannot be changed here.`, {
       hint:
         source === 'config'
-          ? 'It comes from cowork.yaml: edit it there and restart.'
-          : "It comes from the daemon's environment: change its key there and restart.",
+          ? 'Edit the agent in cowork.yaml and restart.'
+          : "Change the key in the daemon's environment and restart.",
     })
   }
 
-  /** Agents of config or environment, which close the door as long as they are there. */
+  /** Returns whether config or environment contain an agent, which turns on authentication. */
   const hasStaticAgents = () => listAgents(index()).some((a) => a.source !== 'store' && !a.shared)
 
   const agentNotFoundError = (id: string) =>
-    new CoworkError('not_found', `There is no active agent named ${id}.`, {
-      hint: '`cowork agents ls` lists them; `cowork agents add <id>` adds one.',
+    new CoworkError('not_found', `Unknown or revoked agent: ${id}.`, {
+      hint: 'Run `cowork agents ls` to list agents, or add the agent with `cowork agents add <id>`.',
     })
 
   /**
-   * Whether whoever had this name at that time has it still: neither revoked, nor another since, nor shut out with
-   * all who showed no token. Asked of the store, since what is known here may be older (I4).
+   * Returns whether this id still belongs to the same agent as at that time: not revoked, not replaced, and not excluded by
+   * turning on authentication. Reads the store, because the cache may be stale (I4).
    */
   async function isSameAgent(reader: Reader, id: string, at: number): Promise<boolean> {
     if (getReadOnlySource(id)) return true
@@ -81,11 +81,11 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
       assertNotReserved(id)
       const at = now()
       const minted = mintToken()
-      // The cache may lag behind another daemon: whether this is the first, the store itself says.
+      // Reads the store, because the cache may miss agents that another daemon added.
       const authEnabled = !hasStaticAgents() && (await store.isEmpty(tx))
       if (getReadOnlySource(id) || !(await store.save(tx, id, input, at)))
-        throw new CoworkError('agent_exists', `There is an agent named ${id} already.`, {
-          hint: 'Choose another id, or give it a new token with `cowork agents rotate`.',
+        throw new CoworkError('agent_exists', `Agent already exists: ${id}.`, {
+          hint: 'Choose another id, or rotate its token with `cowork agents rotate`.',
         })
       await store.endCredentials(tx, id, at)
       await store.addCredential(tx, id, minted.hash, at)
@@ -96,7 +96,7 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
       return { id, ...minted, authEnabled }
     },
 
-    /** Fields that are absent stay as they are: leaving one out never allows more. */
+    /** Changes the tools of an agent. Absent fields stay unchanged: omitting one never allows more. */
     async setTools(
       tx: Tx,
       given: SelectionFields & { id: string },
@@ -117,7 +117,7 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
       return { id, selection }
     },
 
-    /** The old token works on for the overlap, so a running agent can be given the new one in peace. */
+    /** Replaces the token of an agent. The old token stays valid for the overlap. */
     async rotateAgent(
       tx: Tx,
       given: { id: string; overlapMinutes: number },
@@ -142,7 +142,7 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
       return { id, ...minted, oldEndsAt }
     },
 
-    /** Whether it was here and will not come back; one that was never registered may. */
+    /** Returns whether the agent is revoked. False for an id that was never registered. */
     async isRevoked(reader: Reader, id: string): Promise<boolean> {
       return !getReadOnlySource(id) && (await store.find(reader, id))?.revokedAt !== undefined
     },
@@ -150,8 +150,8 @@ export function createAgentService({ store, now, index, isShared, invalidate }: 
     isSameAgent,
 
     /**
-     * Whether it is certain that it is not: other daemons of the same store may have agents in their environment that
-     * nothing here knows of.
+     * Returns whether the agent is certainly gone. Other daemons of a shared store may have agents in their environment that
+     * this daemon does not know.
      */
     async isRemoved(reader: Reader, id: string, at: number): Promise<boolean> {
       if (isShared && !(await store.find(reader, id))) return false

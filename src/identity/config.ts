@@ -5,52 +5,45 @@ const agents = z
   .array(
     z
       .strictObject({
-        id: trimmedName.describe('Name of the agent, as it appears everywhere.'),
+        id: trimmedName.describe('Id of the agent.'),
         token: secretText
           .optional()
-          .describe(
-            'Its token, or better a reference to it. Prefer `token_hash`, which wins over this.',
-          ),
+          .describe('Token, or a reference to it. Prefer `token_hash`, which takes precedence.'),
         token_hash: nonEmptyString(
           'the SHA-256 of the token, 64 hexadecimal digits',
           /^[\da-fA-F]{64}$/,
         )
           .transform((hash) => hash.toLowerCase())
           .optional()
-          .describe('SHA-256 of its token in hexadecimal, as `cowork agents token` prints it.'),
-        workspace_id: trimmedName
-          .optional()
-          .describe('Label of the team or tenant the agent belongs to.'),
+          .describe('SHA-256 of the token in hexadecimal, as printed by `cowork agents token`.'),
+        workspace_id: trimmedName.optional().describe('Label of the agent’s team or tenant.'),
         scopes: z
           .array(trimmedName)
           .optional()
           .describe(
-            'Scopes of its credential, globs such as read:*. Default: all, or read:* once an upstream sets toolScopes.',
+            'Scopes of the credential, globs such as read:*. Default: all, or read:* if an upstream sets toolScopes.',
           ),
         tools: z
           .array(trimmedName)
           .min(1)
           .optional()
           .describe(
-            'Tools that it lists: toolsets such as files, names of tools, core or all. Other tools stay callable. Default: core.',
+            'Listed tools: toolsets such as files, tool names, core or all. Other tools stay callable. Default: core.',
           ),
         exclude: z
           .array(trimmedName)
           .optional()
-          .describe('Toolsets and tools that it neither lists nor may call.'),
+          .describe('Toolsets and tools that are not listed and not callable.'),
         read_only: z
           .boolean()
           .optional()
-          .describe(
-            'It lists and calls only tools that read, and those that ask a person. Default: false.',
-          ),
+          .describe('Allow only tools that read or send a request to a person. Default: false.'),
       })
-      .refine((it) => it.token !== undefined || it.token_hash !== undefined, {
-        error:
-          'needs a token or a token_hash, else it could never sign in. `cowork agents token` makes both',
+      .refine(({ token, token_hash: hash }) => token !== undefined || hash !== undefined, {
+        error: 'needs a token or a token_hash. `cowork agents token` creates both',
       }),
   )
   .default([])
-  .describe('Agents that may call. With none the daemon runs in open mode, on loopback only.')
+  .describe('Agents. Without any, authentication is off and the daemon listens on loopback only.')
 
 export const identityConfig = { agents }

@@ -14,9 +14,9 @@ export type Agent = {
   readonly id: string
   readonly source: Source
   readonly scopes: readonly string[]
-  /** The default tools where absent (SV18). */
+  /** Absent for the default tools (SV18). */
   readonly selection?: ToolSelection
-  /** Many hold this key: what they call themselves is a claim, and it closes no door (I5, I7). */
+  /** True for a shared key: the name of its caller is a claim, and the key does not turn on authentication (I5, I7). */
   readonly shared?: true
   readonly createdAt?: number
   readonly revokedAt?: number
@@ -25,13 +25,13 @@ export type Person = { readonly kind: 'human'; readonly id: string; readonly rol
 
 export type Credential = {
   readonly hash: string
-  /** The key of its holder, as in `agent:sales` or `person:owner` */
+  /** The holder, as in `agent:sales` or `person:owner` */
   readonly principal: string
   readonly createdAt?: number
   readonly expiresAt?: number
 }
 
-/** Everyone who may come in and by what. A value: a change makes a new one. */
+/** All holders and their credentials. Immutable. */
 export type CredentialIndex = {
   readonly holders: ReadonlyMap<string, Agent | Person>
   readonly credentials: ReadonlyMap<string, Credential>
@@ -49,14 +49,14 @@ export type IdentityConfig = {
   readonly authority: { readonly default_mode: string }
 }
 
-/** Keys from the daemon's environment (I7): kept as digests in memory, nowhere else. */
+/** Keys from the daemon's environment (I7). Only their digests are kept, in memory. */
 export type SharedKeys = {
   readonly worksyncKey?: string | undefined
   readonly coworkToken?: string | undefined
   readonly agentId?: string | undefined
 }
 
-/** What stands until the next start: config, environment and the owner. */
+/** The credentials that do not change until the next start: config, environment and the owner. */
 export type StaticCredentials = {
   readonly configured: readonly Agent[]
   readonly environment: readonly Agent[]
@@ -65,7 +65,7 @@ export type StaticCredentials = {
 }
 
 const worksyncId = 'worksync'
-/** The person whose machine it is: there from the first run, and owner as long as it stands (I10). */
+/** The person who owns the machine: exists from the first start and always stays owner (I10). */
 export const ownerId = 'owner'
 
 export const agentPrincipal = (id: string): string => `agent:${id}`
@@ -73,25 +73,25 @@ export const personPrincipal = (id: string): string => `person:${id}`
 const getPrincipal = ({ kind, id }: Agent | Person) =>
   kind === 'agent' ? agentPrincipal(id) : personPrincipal(id)
 
-/** An id an agent may be registered under: the shared key's own name is taken (I7). */
+/** Parses the id of a new agent. The name of the shared key is reserved (I7). */
 export function parseAgentId(given: string): string {
   const id = parseLiteralId(given, 'id')
   if (id !== worksyncId) return id
   throw new CoworkError(
     'agent_exists',
-    `${worksyncId} is the name of the WORKSYNC_API_KEY's holder.`,
+    `${worksyncId} is reserved for the holder of WORKSYNC_API_KEY.`,
     {
       hint: 'Choose another id.',
     },
   )
 }
 
-/** In a mapping `*` is any text, so that no name may hold one (Y1). */
+/** Rejects `*`, which matches any text in a mapping (Y1). */
 function parseLiteralId(given: string, from: string): string {
   const id = normalizeAgentId(given, from)
   if (!id.includes('*')) return id
-  throw new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, holds a *.`, {
-    hint: 'In mappings * stands for any text: choose an id without it.',
+  throw new CoworkError('invalid_agent_id', `Invalid agent id in ${from}: it contains *.`, {
+    hint: 'Choose an id without *, which matches any text in mappings.',
   })
 }
 
@@ -115,7 +115,7 @@ export function loadStaticCredentials(
   })
   const duplicate = configured.find(({ id }, at) => configured.findIndex((a) => a.id === id) !== at)
   if (duplicate)
-    throw agentConfigError(`two agents have the id ${duplicate.id}`, 'Ids are unique; rename one.')
+    throw agentConfigError(`duplicate agent id ${duplicate.id}`, 'Rename one of the agents.')
 
   const credentials = new Map<string, Credential>()
   const addCredential = (holder: Agent | Person, hash: string) => {
@@ -124,7 +124,7 @@ export function loadStaticCredentials(
     if (existing && existing.principal !== principal)
       throw agentConfigError(
         `${existing.principal} and ${principal} have the same token`,
-        'Each needs its own: mint one with `cowork agents token`.',
+        'Create a separate token with `cowork agents token`.',
       )
     credentials.set(hash, { hash, principal })
   }
@@ -148,7 +148,7 @@ export function loadStaticCredentials(
     const hash = sha256Hex(shared.coworkToken)
     const id = shared.agentId ? parseLiteralId(shared.agentId, 'AGENT_ID') : 'main'
     const agent: Agent = { kind: 'agent', id, source: 'environment', scopes: defaultScopes }
-    // The token of an agent of config makes no second agent: it is that agent's token again.
+    // The token of a configured agent does not create a second agent.
     const own = configured.some((one) => credentials.get(hash)?.principal === getPrincipal(one))
     if (!own) {
       addCredential(agent, hash)
@@ -165,22 +165,22 @@ function getConfiguredHash(agent: IdentityConfig['agents'][number] | undefined):
     if (/^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase()
     throw agentConfigError(
       `the token_hash of agent ${id} is not a SHA-256 in hex`,
-      '`cowork agents token` prints a token and its hash.',
+      'Run `cowork agents token` to create a token and its hash.',
     )
   }
   if (token) return sha256Hex(token)
   throw agentConfigError(
     `agent ${id} has neither token_hash nor token`,
-    '`cowork agents token` prints both; put the hash into cowork.yaml.',
+    'Run `cowork agents token` and copy the hash to cowork.yaml.',
   )
 }
 
 const agentConfigError = (what: string, hint: string) =>
-  new CoworkError('config_invalid', `The agents of cowork.yaml cannot be used: ${what}.`, { hint })
+  new CoworkError('config_invalid', `Invalid agents in cowork.yaml: ${what}.`, { hint })
 
 /**
- * Config wins over the store, the store over the environment: an agent moved into cowork.yaml is ruled
- * from there, and a revoked token stays revoked even if COWORK_TOKEN still holds it.
+ * Builds the index. Config takes precedence over the store, the store over the environment: cowork.yaml rules an agent that
+ * was moved there, and a revoked token stays revoked even if COWORK_TOKEN contains it.
  */
 export function buildCredentialIndex(
   staticCredentials: StaticCredentials,
@@ -207,7 +207,7 @@ export function buildCredentialIndex(
   return {
     holders: new Map(holders.map((holder) => [getPrincipal(holder), holder])),
     credentials: new Map(credentials.map((credential) => [credential.hash, credential])),
-    // A revoked agent counts: revoking the last one must not open the door to everyone.
+    // Revoked agents count: revoking the last agent must not turn off authentication.
     isAuthRequired: agents.some(({ shared }) => !shared),
   }
 }

@@ -4,7 +4,7 @@ import type { Call } from '#base/tool.ts'
 
 export type ActingCall = Pick<Call, 'id' | 'caller'>
 
-/** What the ledger keeps of a change to agents or people; never a secret. */
+/** Builds the entry of a change to agents or people. It contains no secret. */
 export const buildIdentityEntry = (
   by: ActingCall,
   type: string,

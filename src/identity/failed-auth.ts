@@ -11,7 +11,7 @@ type AuthFailure = {
   readonly address: string
   readonly door: string
   readonly reason: string
-  /** Who the caller said to be; never who it was. */
+  /** The identity that the caller claimed, unverified. */
   readonly claimed?: string
 }
 
@@ -24,7 +24,7 @@ type Deps = {
 
 export type FailedAuth = ReturnType<typeof createFailedAuth>
 
-/** What every failed credential costs, whatever kind it is: an entry, and for guesses time (I9). */
+/** Handles failed credentials: records an entry and delays the response to a guess (I9). */
 export function createFailedAuth({ now, sleep, appendDeferred, log }: Deps) {
   const throttle = createAuthThrottle({ now, sleep })
   const recordFailure = createAuthFailureLog({ appendDeferred, sleep, log })
@@ -33,7 +33,7 @@ export function createFailedAuth({ now, sleep, appendDeferred, log }: Deps) {
 
   return {
     failed: recordFailure,
-    /** Resolves when the answer may be given. `principal` is whose patience it costs besides the address's. */
+    /** Records a guess and resolves when the response may be sent. Counts against the address and `principal`. */
     async recordGuess(failure: AuthFailure, principal?: string): Promise<void> {
       recordFailure(failure)
       await throttle.failed(keys(failure.address, principal))
@@ -46,7 +46,7 @@ export function createFailedAuth({ now, sleep, appendDeferred, log }: Deps) {
 export const createAuthFailureLog = (deps: Omit<Deps, 'now'>): ((failure: AuthFailure) => void) =>
   createCountedEntries({ ...deps, toEntry })
 
-/** The actor is cowork itself: an entry must not name as actor whoever a stranger claims to be. */
+/** Builds the entry with cowork as the actor: a claimed identity must not appear as actor. */
 const toEntry = (
   address: string,
   { door, reason, claimed }: AuthFailure,
@@ -63,18 +63,18 @@ const toEntry = (
 const minute = 60_000
 const minFailures = 5
 const maxDelayMs = 30_000
-/** From this many failures the wait no longer grows, so no more need be remembered. */
+/** After this many failures the delay no longer grows. */
 const maxStrikes = 10
 const maxKeys = 10_000
 const maxDelayed = 100
 
-/** How long the answer to the n-th failure in a minute waits (I9). */
+/** Returns the delay of the response to the n-th failure in a minute (I9). */
 export const throttleDelayMs = (failures: number): number =>
   failures < minFailures ? 0 : Math.min(maxDelayMs, 1000 * 2 ** (failures - minFailures))
 
-/** Only failing answers wait, so guessing is slow and the owner is never locked out (I9). */
+/** Creates a throttle that delays only responses to failures: guessing is slow, and the owner is never locked out (I9). */
 export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
-  // In the order of the last failure, so the first is the one to drop.
+  // Ordered by the last failure, so that the first key is the oldest.
   const failures = new Map<string, number[]>()
   let delayedCount = 0
 
@@ -90,7 +90,7 @@ export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) 
   }
 
   return {
-    /** Counts a failure against each key and resolves when its answer may be given. */
+    /** Counts a failure for each key and resolves when the response may be sent. */
     async failed(keys: readonly string[]): Promise<void> {
       const delay = throttleDelayMs(Math.max(0, ...keys.map(countFailure)))
       if (delay === 0) return
@@ -109,9 +109,9 @@ export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) 
 }
 
 function tooManyAttemptsError(delay: number): CoworkError {
-  const message = 'Too many wrong credentials are being tried; this one was refused at once.'
+  const message = 'Too many failed authentication attempts.'
   return new CoworkError('too_many_attempts', message, {
-    hint: 'Wait a little, then try again with the right token.',
+    hint: 'Wait, then retry with a valid token.',
     details: { error: true, auth_error: true, message, retry_after_seconds: delay / 1000 },
   })
 }

@@ -37,8 +37,8 @@ async function twoDaemons() {
 test('SV7 what one daemon changes about agents the other learns without a restart', async () => {
   const [one, other] = await twoDaemons()
   expect(other.identity.mode()).toBe('open')
-  const { token, closed_the_door } = await one.add('sales', ['read:*'], { tools: ['files'] })
-  expect(closed_the_door).toBe(true)
+  const { token, auth_enabled } = await one.add('sales', ['read:*'], { tools: ['files'] })
+  expect(auth_enabled).toBe(true)
   expect(await one.identity.identify({ ...atMcp, bearer: token })).toMatchObject({ id: 'sales' })
   await expect.poll(() => other.identity.mode()).toBe('closed')
   expect(await other.identity.identify({ ...atMcp, bearer: token })).toMatchObject({
@@ -61,7 +61,7 @@ test('SV7 what one daemon changes about agents the other learns without a restar
   expect(await refusal(one.identity.identify({ ...atMcp, bearer: fresh.token }))).toMatchObject({
     code: 'auth_error',
   })
-  expect(await one.add('sales')).toMatchObject({ closed_the_door: false })
+  expect(await one.add('sales')).toMatchObject({ auth_enabled: false })
 })
 
 test('SV18 two daemons that change the tools of one agent at once lose neither change', async () => {

@@ -3,63 +3,60 @@ import { CoworkError } from '#base/errors.ts'
 
 const maxLength = 128
 
-// Control and format characters, private and unassigned ones, invisible fillers, odd spaces: whatever
-// makes two names look alike or reorders the text around them on a screen.
-// U+2800 is a letter of Braille without dots, U+1D159 a note without a head: both are blank.
+// Control, format, private-use and unassigned characters, invisible fillers and unusual spaces: they make names look
+// alike or reorder the text around them. U+2800 (blank Braille) and U+1D159 (null notehead) are blank.
 const unprintable =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}|^\p{M}/u
 
-/** Words that the ledger and the console show where a person or an agent stands. */
+/** Names that the ledger and the console use for actors other than people and agents. */
 const reservedSkeletons = new Set(
   ['cowork', 'system', 'trust', 'unverified', 'anonymous', 'nobody', 'policy'].map(toSkeleton),
 )
 
-/** Whether a name would be read as a word for what is no person and no agent. */
+/** Returns whether a name looks like a reserved name. */
 export const isReserved = (name: string): boolean =>
   reservedSkeletons.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
-/** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
+/** Normalizes an agent id: NFC, printable, 1 to 128 characters. Code behind the endpoints only sees normalized ids. */
 export function normalizeAgentId(given: string, from = 'agent_id'): string {
   const invalid = (what: string) =>
-    new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
+    new CoworkError('invalid_agent_id', `Invalid agent id in ${from}: it ${what}.`, {
       hint: `Use 1 to ${maxLength} printable characters, as in "sales-agent".`,
     })
   const id = normalize(given, invalid)
   if (id.normalize('NFKC') !== id || mixesScripts(id))
-    throw invalid('holds characters that imitate others')
+    throw invalid('contains characters that look like others')
   return id
 }
 
-/** An id that is only looked up: agents of older versions may have one that is refused today. */
+/** Normalizes an id for a lookup: agents of older versions may have an id that is invalid today. */
 export const normalizeStoredId = (given: string): string => given.normalize('NFC').trim()
 
-/** For names of new people and new agents, and for ids without a token. */
+/** Rejects reserved names of new people, new agents and unverified callers. */
 export function assertNotReserved(name: string): void {
   if (isReserved(name))
-    throw new CoworkError(
-      'invalid_input',
-      `The name ${JSON.stringify(name)} is reserved: cowork itself signs with it.`,
-      { hint: 'Use another name.' },
-    )
+    throw new CoworkError('invalid_input', `Reserved name: ${JSON.stringify(name)}.`, {
+      hint: 'Use another name.',
+    })
 }
 
-/** What a person or a passkey is called, by the same rules. */
+/** Normalizes the name of a person or a passkey. */
 export const normalizeName = (given: string): string =>
   normalize(
     given,
     (what) =>
-      new CoworkError('invalid_input', `The name ${what}.`, {
+      new CoworkError('invalid_input', `Invalid name: it ${what}.`, {
         hint: `Use 1 to ${maxLength} printable characters.`,
       }),
   )
 
 function normalize(given: string, invalid: (what: string) => CoworkError): string {
-  // Looked at first, because an argument may hold megabytes: a character takes two units at most.
+  // Checked first, because an argument may have megabytes. A character takes at most two UTF-16 units.
   const isLong = given.length > 2 * maxLength
   const name = isLong ? '' : given.normalize('NFC').trim()
   if (isLong || Array.from(name).length > maxLength)
     throw invalid(`is longer than ${maxLength} characters`)
   if (name === '') throw invalid('is empty')
-  if (unprintable.test(name)) throw invalid('holds characters that cannot be shown')
+  if (unprintable.test(name)) throw invalid('contains characters that cannot be displayed')
   return name
 }

@@ -8,9 +8,9 @@ export const identityMigrations: readonly Migration[] = [
       schema
         .createTable('agent')
         .addColumn('id', 'text', (column) => column.primaryKey())
-        // Null follows the default of the day (I11).
+        // Null means the current default (I11).
         .$call(columns('scopes text, created_at bigint!, revoked_at bigint')),
-      // Rows stay when they end, so that a revoked token is known as such for ever.
+      // Expired rows stay, so that a revoked token is always recognized as revoked.
       schema
         .createTable('credential')
         .addColumn('hash', 'text', (column) => column.primaryKey())
@@ -22,7 +22,7 @@ export const identityMigrations: readonly Migration[] = [
   {
     name: 'identity-002',
     up: (schema) => [
-      // Rows stay when a person goes: the ledger names them for ever, so an id is never given twice.
+      // Rows of removed people stay: the ledger contains their ids, so an id is never reused.
       schema
         .createTable('person')
         .$call(columns('id text key, name text!, role text!, joined_at bigint!'))
@@ -35,7 +35,7 @@ export const identityMigrations: readonly Migration[] = [
         .$call(columns('user_agent text!, created_at bigint!, last_seen_at bigint!'))
         .$call(columns('ended_at bigint')),
       schema.createIndex('person_session_person').on('person_session').column('person'),
-      // A link that opens the console has a person, one that invites has what the person will be.
+      // A sign-in link has a person; an invitation has the name and role of the new person.
       schema
         .createTable('link')
         .addColumn('hash', 'text', (column) => column.primaryKey())

@@ -59,7 +59,7 @@ test('I4 agents of config that cannot be told apart or have no token are refused
       { id: 'a', token: 'x' },
       { id: 'a', token: 'y' },
     ]),
-  ).toThrow(refused(/two agents have the id a/))
+  ).toThrow(refused(/duplicate agent id a/))
   expect(
     read([
       { id: 'a', token: 'x' },

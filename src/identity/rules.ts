@@ -5,7 +5,7 @@ import { listAgents, isActive, agentPrincipal } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, CredentialIndex } from './credentials.ts'
 import { normalizeAgentId, isReserved, assertNotReserved } from './ids.ts'
 
-/** What a door saw. The door reads headers and arguments; what they mean is decided here (I1). */
+/** The credentials of a request. Endpoints read headers and arguments; this module interprets them (I1). */
 export type PresentedCredentials = {
   readonly door: 'mcp' | 'api'
   readonly address: string
@@ -15,7 +15,7 @@ export type PresentedCredentials = {
   readonly agentId?: string
   /** AGENT_ID of the bridge or the daemon */
   readonly fallbackId?: string
-  /** Where the door has sessions of its own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
+  /** The session of the transport: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
   readonly session?: string
   readonly label?: string
   readonly client?: Client
@@ -24,9 +24,9 @@ export type PresentedCredentials = {
 export type AuthenticatedCaller = {
   readonly caller: Omit<Caller, 'session'>
   readonly principal: string
-  /** What a session belongs to where the door has none (I12). */
+  /** The key of the session if the transport has none (I12). */
   readonly sessionKey: string
-  /** The session that the credential itself is (I6). */
+  /** The session, if the credential is a session token (I6). */
   readonly session?: string
 }
 
@@ -41,16 +41,16 @@ export type AuthError = {
   readonly message: string
   readonly hint: string
   readonly claimed?: string
-  /** Whose patience a wrong guess costs besides the address's. */
+  /** The principal whose throttle a wrong guess counts against, in addition to the address. */
   readonly principal?: string
 }
 
 export const socketAddress = 'socket'
 
-/** Hashing is linear, and an argument may hold megabytes: no token is this long. */
+/** Longer tokens are not hashed: an argument may have megabytes. */
 const maxTokenLength = 4096
 
-/** Who presents this, or why nobody may come in with it (I2, I3, I5, I7, A3). */
+/** Authenticates the credentials of a request (I2, I3, I5, I7, A3). */
 export function authenticate(
   known: CredentialIndex,
   credentials: PresentedCredentials,
@@ -94,7 +94,7 @@ function toAuthenticatedCaller(
         kind: 'human',
         scopes: ['*'],
         role: holder.role,
-        // The command line alone comes over the daemon's own socket.
+        // Only the command line uses the daemon's socket.
         channel: address === socketAddress ? 'cli' : 'api',
       },
     }
@@ -123,7 +123,7 @@ const createUnverifiedCaller = (id: string): AgentCaller => ({
   scopes: ['*'],
 })
 
-/** The agent of this id as it may call now, without a token: for calls of its own that a person approved (A15). */
+/** Finds the active agent with this id without a token, to run its approved calls (A15). */
 export function findAgentCaller(known: CredentialIndex, id: string): AgentCaller | undefined {
   const holder = known.holders.get(agentPrincipal(id))
   if (holder?.kind === 'agent') return isActive(holder) ? toAgentCaller(holder) : undefined
@@ -146,13 +146,13 @@ function authenticateUnverified(
   }
 }
 
-/** People do not choose what their client is called, so a reserved name is not refused. */
+/** Derives the id from the client name. People cannot change that name, so a reserved one becomes `anonymous`. */
 function getClientId(client: Client | undefined): string {
   const name = client?.name ? normalizeAgentId(client.name, 'the name of the client') : anonymous
   return isReserved(name) ? anonymous : name
 }
 
-/** Found by digest, then compared in constant time (I4). */
+/** Finds a credential by digest, then compares in constant time (I4). */
 function findCredential(known: CredentialIndex, token: string): Credential | undefined {
   if (token.length > maxTokenLength) return undefined
   const hash = sha256Hex(token)
@@ -173,37 +173,36 @@ function isRevoked(known: CredentialIndex, principal: string): boolean {
   return holder?.kind === 'agent' && !isActive(holder)
 }
 
-const tokenHint =
-  'give it to the client as COWORK_TOKEN, as a Bearer header or as the agent_token argument'
+const tokenHint = 'pass it as COWORK_TOKEN, as a Bearer header or as the agent_token argument'
 
 const noTokenError = (claimed: string | undefined): AuthError => ({
   fault: 'no_token',
-  message: 'cowork is in closed mode and this request came without a token.',
-  hint: `A person makes one with \`cowork agents add <id>\`; ${tokenHint}.`,
+  message: 'Token required: authentication is on.',
+  hint: `Ask a person to create a token with \`cowork agents add <id>\`; ${tokenHint}.`,
   ...(claimed !== undefined && { claimed }),
 })
 
 const noPersonTokenError: AuthError = {
   fault: 'no_token',
-  message: 'This address needs a token and the request came without one.',
-  hint: 'Send it as a Bearer header; the cowork command line does so by itself.',
+  message: 'Token required.',
+  hint: 'Send the token as a Bearer header; the cowork command line adds it automatically.',
 }
 
 const wrongTokenError = (known: CredentialIndex, claimed: string | undefined): AuthError => ({
   fault: 'wrong_token',
-  message: 'The token is not one that cowork knows.',
+  message: 'Unknown token.',
   hint: known.isAuthRequired
-    ? `A person makes one with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${tokenHint}.`
-    : 'cowork is in open mode: leave the token out, or a person makes one with `cowork agents add <id>`.',
+    ? `Ask a person to create a token with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${tokenHint}.`
+    : 'Omit the token: authentication is off. Or ask a person to create one with `cowork agents add <id>`.',
   ...(claimed !== undefined && { claimed, principal: agentPrincipal(claimed) }),
 })
 
 const endedTokenError = (known: CredentialIndex, { principal }: Credential): AuthError => ({
   fault: 'ended_token',
-  message: 'The token has been rotated or revoked.',
+  message: 'The token was rotated or revoked.',
   hint: isRevoked(known, principal)
-    ? `A person brings the agent back with \`cowork agents add <id>\`, which makes a token; ${tokenHint}.`
-    : `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${tokenHint}.`,
+    ? `Ask a person to add the agent again with \`cowork agents add <id>\`, which creates a token; ${tokenHint}.`
+    : `Use the new token, or ask a person to create one with \`cowork agents rotate <id>\`; ${tokenHint}.`,
   claimed: principal.slice(principal.indexOf(':') + 1),
   principal,
 })
@@ -211,20 +210,20 @@ const endedTokenError = (known: CredentialIndex, { principal }: Credential): Aut
 export const conflictingTokensError: AuthError = {
   fault: 'two_tokens',
   message: 'The Bearer header and the agent_token argument belong to different holders.',
-  hint: 'Send one of them: the token of the agent that calls.',
+  hint: 'Send only the token of the calling agent.',
 }
 
 const otherAgentError = (holder: Agent, claimed: string): AuthError => ({
   fault: 'other_agent',
-  message: `The token belongs to ${holder.id}, but the call says it comes from ${claimed}.`,
-  hint: `Leave agent_id and agent out, or call with the token of ${claimed}.`,
+  message: `The token belongs to ${holder.id}, but the call names ${claimed}.`,
+  hint: `Omit agent_id and agent, or use the token of ${claimed}.`,
   claimed,
 })
 
 export const personTokenOnMcpError = (id: string): AuthError => ({
   fault: 'person_on_mcp',
-  message: "A person's token was used on MCP, where every caller is an agent.",
-  hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${tokenHint}.`,
+  message: "A person's token is not valid on MCP, where every caller is an agent.",
+  hint: `Create an agent token with \`cowork agents add <id>\`; ${tokenHint}.`,
   claimed: id,
 })
 

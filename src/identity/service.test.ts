@@ -130,7 +130,7 @@ test('I3 the token comes as Bearer or as agent_token, and empty ones count as no
   ])
     expect(await identity.identify({ ...atMcp, ...given })).toMatchObject({ id: 'sales' })
   const empty = identity.identify({ ...atMcp, bearer: '', agentToken: '' })
-  expect(await refusal(empty)).toMatchObject({ message: expect.stringMatching(/without a token/) })
+  expect(await refusal(empty)).toMatchObject({ message: expect.stringMatching(/Token required/) })
 })
 
 test('I3 two tokens of different agents are refused', async () => {
@@ -147,7 +147,7 @@ test('I5 in closed mode the agent of the token calls, and another agent_id is an
     identity.identify({ ...atMcp, bearer: sales.token, agentId: 'support' }),
   )
   expect(code).toBe('auth_error')
-  expect(message).toBe('The token belongs to sales, but the call says it comes from support.')
+  expect(message).toBe('The token belongs to sales, but the call names support.')
   const fallback = { ...atMcp, bearer: sales.token, fallbackId: 'support', client }
   expect(await identity.identify(fallback)).toMatchObject({ id: 'sales' })
 })
@@ -156,7 +156,7 @@ test('RS10 without a token nobody calls under a reserved name', async () => {
   const { identity } = await setup()
   for (const name of ['trust', 'System', 's y s t e m', 'cowork.', 'unver1fied'])
     for (const given of [{ agentId: name }, { fallbackId: name }])
-      expect((await refusal(identity.identify({ ...atMcp, ...given }))).message).toMatch(/reserved/)
+      expect((await refusal(identity.identify({ ...atMcp, ...given }))).message).toMatch(/Reserved name/)
   const called = { ...atMcp, client: { ...client, name: 'cowork' } }
   expect(await identity.identify(called)).toMatchObject({ id: 'anonymous' })
   expect(await identity.identify({ ...atMcp, agentId: 'anonymous' })).toMatchObject({
@@ -227,7 +227,7 @@ test('I7 no secret is written to the store, the ledger or the log', async () => 
     own.logged,
     await own.db.all({ sql: 'select * from credential', parameters: [] }),
   ])
-  expect(kept).toMatch(/not of the form/)
+  expect(kept).toMatch(/weak agent token/)
   expect(kept).not.toMatch(/-secret/)
 })
 

@@ -47,19 +47,19 @@ export type IdentityDeps = {
   readonly db: Db
   readonly config: IdentityConfig
   readonly ownerToken: string
-  /** Where people reach the console. A function: the port may be known only once we listen on it. */
+  /** Returns the URL of the console. A function, because the port may be known only after listening. */
   readonly consoleUrl: () => string
   readonly shared?: SharedKeys
-  /** What an agent may do that was given no scopes (I11). */
+  /** The scopes of an agent without scopes (I11). */
   readonly defaultScopes?: readonly string[]
   readonly now: Clock
-  /** Lazily durable, as `note` of the ledger */
+  /** Appends without waiting for the commit. */
   readonly appendDeferred: (draft: EntryDraft) => void
   readonly log: Log
   readonly sleep?: Sleep
 }
 
-// A delayed answer must not hold up the end of the process.
+// A delayed response must not delay the exit of the process.
 const timer: Sleep = (ms) => setTimeout(ms, undefined, { ref: false })
 
 export async function createIdentity(deps: IdentityDeps) {
@@ -146,7 +146,7 @@ export async function createIdentity(deps: IdentityDeps) {
       reason: fault.fault,
       ...(claimed !== undefined && { claimed }),
     }
-    // Only guesses wait: a client that has no token yet learns so at once.
+    // Only guesses are delayed: a client without a token gets the error immediately.
     if (fault.fault === 'wrong_token' || fault.fault === 'ended_token')
       await failedAuth.recordGuess(failure, principal)
     else failedAuth.failed(failure)
@@ -172,12 +172,12 @@ export async function createIdentity(deps: IdentityDeps) {
         session: session ? sessions.addConnection(session, label) : sessions.of(sessionKey, label),
       }
     },
-    /** An agent as it may call now; undefined where there is none of this name (A15). */
+    /** Finds the active agent with this id (A15). */
     findCaller: async (id: string) => findAgentCaller(await view.current(), id),
-    /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
+    /** Returns the holder of a credential: `agent:sales`, `person:owner`, `open`. */
     getPrincipal: async (presented: PresentedCredentials) =>
       (await authenticateOrThrow(presented)).principal,
-    /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
+    /** Returns whether a formerly valid token was rotated or its holder was revoked (I4). */
     isTokenEnded(token: string): boolean {
       const outcome = authenticate(
         view.latest(),
@@ -194,12 +194,12 @@ export async function createIdentity(deps: IdentityDeps) {
       )
       return 'caller' in outcome ? outcome.caller.selection : undefined
     },
-    /** Called once a change of the agents is known here, whichever daemon made it. */
+    /** Calls the listener after this daemon has read a change of the agents by any daemon. */
     onChange(listener: () => void): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /** Reads the agents again: for changes that another daemon made. */
+    /** Reads the agents again after a change by another daemon. */
     refresh: async () => void (await view.refresh()),
     async listAgents(): Promise<AgentWithCredentials[]> {
       const known = await view.current()
@@ -228,7 +228,7 @@ export async function createIdentity(deps: IdentityDeps) {
 function warnAboutWeakTokens(config: IdentityConfig, log: Log) {
   for (const { id, token, token_hash: hash } of config.agents)
     if (token !== undefined && hash === undefined && !isWellFormedToken(token))
-      log.warn('the token of an agent is not of the form that `cowork agents token` mints', {
+      log.warn('weak agent token: use `cowork agents token` to create one', {
         agent: id,
       })
 }

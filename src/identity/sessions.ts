@@ -2,17 +2,17 @@ import type { Clock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 
 const idleTimeoutMs = 30 * 60_000
-/** In open mode anyone can make up agent ids; the oldest session gives way. */
+/** With authentication off, callers can invent agent ids; beyond this limit the oldest session ends. */
 const maxSessions = 10_000
 
 /**
- * Who is here since when. Where the door has no sessions of its own (I12) there is one per key, and a fresh
- * one after 30 idle minutes. All live in memory, so a restart ends them; a revoked token never asks again.
+ * Tracks sessions in memory, so a restart ends them. A transport without sessions gets one per key (I12), which expires
+ * after 30 idle minutes.
  */
 export function createSessions(now: Clock) {
-  // In the order of last use, so the first is the one to drop.
+  // Ordered by last use, so that the first session is the oldest.
   const open = new Map<string, { id: string; usedAt: number }>()
-  /** Of the doors: those seen under each connection, by their labelled names. */
+  /** Labeled session ids by connection, for transports with sessions. */
   const endpointSessions = new Map<string, Set<string>>()
   const listeners = new Set<(session: string) => void>()
 
@@ -36,7 +36,7 @@ export function createSessions(now: Clock) {
       }
       return id
     },
-    /** One of a door's own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
+    /** Adds a session of the transport: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
     addConnection(connection: string, label?: string): string {
       const id = withSessionLabel(connection, label)
       const known = endpointSessions.get(connection)
@@ -59,7 +59,7 @@ export function createSessions(now: Clock) {
   }
 }
 
-/** SESSION_ID makes a session easy to find and nothing more: two with one label stay two. */
+/** Prefixes a session id with SESSION_ID, so that people can find it. Sessions with the same label stay separate. */
 export function withSessionLabel(id: string, label: string | undefined): string {
   const shown = label?.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 64)
   return shown ? `${shown}~${id}` : id

@@ -68,10 +68,10 @@ export function createIdentityStore(dialect: Dialect) {
       return Number((await reader.first(query(count)))?.agents) === 0
     },
     find: (reader: Reader, id: string) => first(reader, selectById(id)),
-    /** Reads the agent and lets no other daemon change it until the transaction ends. */
+    /** Reads and locks the agent until the transaction ends. */
     lock: (tx: Tx, id: string) =>
       first(tx, dialect === 'postgres' ? selectById(id).forUpdate() : selectById(id)),
-    /** False when a living agent has this id already. */
+    /** Inserts an agent. Returns false if an active agent has this id. */
     async save(tx: Tx, id: string, { scopes, selection }: AgentSettings, at: number) {
       const settings = {
         scopes: scopes ? JSON.stringify(scopes) : null,
@@ -79,7 +79,7 @@ export function createIdentityStore(dialect: Dialect) {
         created_at: at,
         revoked_at: null,
       }
-      // A revoked agent may come back under its old name; a living one is never overwritten.
+      // A revoked agent can be added again under its old id; an active one is never overwritten.
       const saved = sql
         .insertInto('agent')
         .values({ id, ...settings })
@@ -100,7 +100,7 @@ export function createIdentityStore(dialect: Dialect) {
       const row = { hash, agent, created_at: at, expires_at: null }
       return tx.run(query(sql.insertInto('credential').values(row)))
     },
-    /** Whatever the agent holds stops working at that time at the latest; gives the hashes. */
+    /** Expires all credentials of the agent at this time at the latest. Returns their hashes. */
     async endCredentials(tx: Tx, agent: string, at: number) {
       const ended = sql
         .updateTable('credential')

@@ -33,20 +33,20 @@ test('I13 the first agent closes the door, and adding it says so', async () => {
   const { add, identity } = await setup()
   await identity.identify({ ...atMcp, agentId: 'anyone' })
   const first = await add('sales')
-  expect(first).toMatchObject({ closed_the_door: true })
-  expect(first.message).toMatch(/closes the door/)
+  expect(first).toMatchObject({ auth_enabled: true })
+  expect(first.message).toMatch(/Authentication is now on/)
   expect(await refusal(identity.identify({ ...atMcp, agentId: 'anyone' }))).toMatchObject({
     code: 'auth_error',
   })
   expect(identity.banner()).toBe('Auth: closed mode (1 agents)')
   const second = await add('support')
-  expect(second).toMatchObject({ closed_the_door: false })
-  expect(second.message).not.toMatch(/door/)
+  expect(second).toMatchObject({ auth_enabled: false })
+  expect(second.message).not.toMatch(/Authentication/)
 })
 
 test('I13 with an agent in config the door was closed before', async () => {
   const { add } = await setup({ agents: [{ id: 'dev', token: 't' }] })
-  expect(await add('sales')).toMatchObject({ closed_the_door: false })
+  expect(await add('sales')).toMatchObject({ auth_enabled: false })
 })
 
 test('I13 mode and banner follow a change without waiting for a caller', async () => {
@@ -218,7 +218,7 @@ test('I4 a change that is rolled back leaves no trace in who may come in', async
     code: 'auth_error',
   })
   expect(identity.mode()).toBe('open')
-  expect(await add('ghost')).toMatchObject({ closed_the_door: true })
+  expect(await add('ghost')).toMatchObject({ auth_enabled: true })
 })
 
 test('I4 whoever asks while a change is under way gets the answer that holds once it is done', async () => {

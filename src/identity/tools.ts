@@ -13,7 +13,7 @@ import { hashPrefix } from './token.ts'
 import { identityResults } from './wire.ts'
 import type { AgentResult } from './wire.ts'
 
-const id = z.string().min(1).max(256).describe('The id of the agent, as in sales-agent')
+const id = z.string().min(1).max(256).describe('Agent id, as in sales-agent')
 const scope = z
   .string()
   .regex(/^[^\s\p{C}]{1,128}$/u, 'a scope is 1 to 128 characters without spaces')
@@ -21,14 +21,12 @@ const scope = z
 const names = z.array(z.string().min(1).max(128)).max(256)
 /** The tools that an agent lists and may call (SV18). */
 const selectionInput = {
-  tools: names
-    .optional()
-    .describe('Toolsets and tools that it lists, or core or all; core by default'),
-  exclude: names.optional().describe('Toolsets and tools that it may not call'),
-  read_only: z.boolean().optional().describe('Only tools that read, and those that ask a person'),
+  tools: names.optional().describe('Listed toolsets and tools, or core or all. Default: core'),
+  exclude: names.optional().describe('Toolsets and tools that are not callable'),
+  read_only: z.boolean().optional().describe('Only tools that read or send a request to a person'),
 }
 
-/** `catalogue` returns every tool; the tools of agents are chosen from it. */
+/** Builds the tools for agents, people and passkeys. `catalogue` returns every tool. */
 export const identityTools = (identity: Identity, catalogue: () => readonly Tool[]): Tool[] => [
   ...agentTools(identity, (chosen) => {
     if (chosen) checkSelection(chosen, catalogue())
@@ -37,7 +35,7 @@ export const identityTools = (identity: Identity, catalogue: () => readonly Tool
   ...passkeyTools(identity),
 ]
 
-/** How people manage agents. Tokens leave by the answers of these tools alone, once. */
+/** Builds the tools with which people manage agents. Only their results contain tokens, once. */
 const agentTools = (
   identity: Identity,
   check: (selection: ToolSelection | undefined) => void,
@@ -47,7 +45,7 @@ const agentTools = (
     name: 'cowork_add_agent',
     title: 'Add an agent',
     description:
-      'Registers an agent and gives its token, which is shown only here. The first agent closes the door: from then on every agent needs a token.',
+      'Adds an agent and returns its token, which is shown only once. Adding the first agent turns on authentication.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
@@ -57,7 +55,7 @@ const agentTools = (
         .min(1)
         .max(64)
         .optional()
-        .describe('What it may do, as globs over effect:toolset, such as read:*; all by default'),
+        .describe('Globs over effect:toolset, such as read:*. Default: all'),
       ...selectionInput,
     }),
     output: identityResults.cowork_add_agent,
@@ -67,13 +65,11 @@ const agentTools = (
       check(chosen)
       const given = { id: input.id, scopes: input.scopes, selection: chosen }
       const { authEnabled, ...agent } = await identity.addAgent(tx, given, call)
-      const closed = authEnabled
-        ? ' It is the first agent and closes the door: from now on every agent needs a token.'
-        : ''
+      const notice = authEnabled ? ' Authentication is now on: every agent needs a token.' : ''
       return {
         ...agent,
-        closed_the_door: authEnabled,
-        message: `Added ${agent.id}. Keep its token now: it is not shown again.${closed}`,
+        auth_enabled: authEnabled,
+        message: `Added ${agent.id}. Save the token now: it is not shown again.${notice}`,
       }
     },
   }),
@@ -82,7 +78,7 @@ const agentTools = (
     name: 'cowork_list_agents',
     title: 'List agents',
     description:
-      'Lists the agents of config, store and environment with their scopes, tools and credentials.',
+      'Lists agents from config, store and environment with scopes, tools and credentials.',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_agents,
@@ -93,7 +89,7 @@ const agentTools = (
     name: 'cowork_set_tools',
     title: 'Set the tools of an agent',
     description:
-      'Changes which tools an agent lists and may call. Its token stays. Arguments that are left out change nothing.',
+      'Changes the tools that an agent lists and may call. The token stays valid. Omitted arguments change nothing.',
     role: 'owner',
     requiresPasskey: true,
     idempotent: true,
@@ -114,7 +110,7 @@ const agentTools = (
     name: 'cowork_rotate_agent',
     title: 'Rotate the token of an agent',
     description:
-      'Gives an agent a new token, which is shown only here. The old one works on for overlap_minutes.',
+      'Returns a new token for an agent, which is shown only once. The old token stays valid for overlap_minutes.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
@@ -125,7 +121,7 @@ const agentTools = (
         .min(0)
         .max(1440)
         .default(10)
-        .describe('How long the old token still works; 0 ends it at once'),
+        .describe('How long the old token stays valid; 0 revokes it now'),
     }),
     output: identityResults.cowork_rotate_agent,
     describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
@@ -136,7 +132,7 @@ const agentTools = (
       return {
         ...agent,
         old_token_ends_at: ends,
-        message: `Rotated ${agent.id}. Keep its token now: it is not shown again. The old one ends at ${ends}.`,
+        message: `Rotated the token of ${agent.id}. Save the new token now: it is not shown again. The old token expires at ${ends}.`,
       }
     },
   }),
@@ -144,7 +140,7 @@ const agentTools = (
     ...forPeople.destructive,
     name: 'cowork_revoke_agent',
     title: 'Revoke an agent',
-    description: 'Ends every token, session and file grant of an agent at once.',
+    description: 'Ends all tokens, sessions and file grants of an agent immediately.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({ id }),
@@ -155,7 +151,7 @@ const agentTools = (
       return {
         id: revoked.id,
         revoked_at: formatRfc3339(revoked.at),
-        message: `Revoked ${revoked.id}. The door stays closed; \`cowork agents add\` brings an agent back.`,
+        message: `Revoked ${revoked.id}. Authentication stays on; \`cowork agents add\` adds an agent again.`,
       }
     },
   }),
@@ -171,10 +167,14 @@ function toAgentResult(agent: AgentWithCredentials): AgentResult {
     ...toFields(agent.selection),
     ...(createdAt !== undefined && { created_at: formatRfc3339(createdAt) }),
     ...(lastSeenAt !== undefined && { last_seen_at: formatRfc3339(lastSeenAt) }),
-    credentials: agent.credentials.map((one) => ({
-      hash_prefix: hashPrefix(one.hash),
-      ...(one.createdAt !== undefined && { created_at: formatRfc3339(one.createdAt) }),
-      ...(one.expiresAt !== undefined && { expires_at: formatRfc3339(one.expiresAt) }),
+    credentials: agent.credentials.map((credential) => ({
+      hash_prefix: hashPrefix(credential.hash),
+      ...(credential.createdAt !== undefined && {
+        created_at: formatRfc3339(credential.createdAt),
+      }),
+      ...(credential.expiresAt !== undefined && {
+        expires_at: formatRfc3339(credential.expiresAt),
+      }),
     })),
   }
 }

@@ -10,8 +10,8 @@ const selection = {
 
 const minted = {
   id: z.string(),
-  token: z.string().describe('Shown once; only its hash is kept'),
-  hash: z.string().describe('SHA-256 of the token, in hex'),
+  token: z.string().describe('Shown once; only its hash is stored'),
+  hash: z.string().describe('SHA-256 of the token in hex'),
   message: z.string(),
 }
 
@@ -36,7 +36,7 @@ export type AgentResult = z.output<typeof listedAgent>
 const roles = ['owner', 'reviewer', 'viewer'] as const
 export const role = z
   .enum(roles)
-  .describe('owner: everything; reviewer: decides and halts; viewer: reads')
+  .describe('owner: all rights; reviewer: decides and halts; viewer: reads')
 
 const link = { link: z.string().describe('Single-use link'), expires_at: time }
 
@@ -47,8 +47,8 @@ const listedPerson = z.object({
   status: z.enum(['active', 'removed']),
   joined_at: time,
   removed_at: time.optional(),
-  last_seen_at: time.optional().describe('By an open session'),
-  sessions: z.number().int().describe('How many are open'),
+  last_seen_at: time.optional().describe('In an active session'),
+  sessions: z.number().int().describe('Number of active sessions'),
 })
 export type PersonResult = z.output<typeof listedPerson>
 
@@ -66,11 +66,11 @@ const listedSession = z.object({
   id: z.string(),
   person: z.string(),
   name: z.string(),
-  user_agent: z.string().describe('What the browser says of itself'),
+  user_agent: z.string().describe('User-Agent header of the browser'),
   created_at: time,
   last_seen_at: time,
-  expires_at: time.describe('Each use moves it'),
-  current: z.boolean().describe('The one this call came from'),
+  expires_at: time.describe('Extended by each use'),
+  current: z.boolean().describe('Whether it is the session of this call'),
 })
 
 const listedPasskey = z.object({
@@ -82,7 +82,7 @@ const listedPasskey = z.object({
 })
 
 export const identityResults = {
-  cowork_add_agent: z.object({ ...minted, closed_the_door: z.boolean() }),
+  cowork_add_agent: z.object({ ...minted, auth_enabled: z.boolean() }),
   cowork_list_agents: z.object({ agents: z.array(listedAgent) }),
   cowork_set_tools: z.object({ id: z.string(), ...selection, message: z.string() }),
   cowork_rotate_agent: z.object({ ...minted, old_token_ends_at: time }),
@@ -92,7 +92,7 @@ export const identityResults = {
     people: z.array(listedPerson),
     invitations: z.array(listedInvitation),
   }),
-  cowork_invite_person: z.object({ id: z.string().describe('Of the invitation'), ...link }),
+  cowork_invite_person: z.object({ id: z.string().describe('Id of the invitation'), ...link }),
   cowork_withdraw_invitation: z.object({ id: z.string(), name: z.string() }),
   cowork_set_role: z.object({ id: z.string(), name: z.string(), role }),
   cowork_remove_person: z.object({ id: z.string(), name: z.string(), removed_at: time }),
@@ -113,14 +113,16 @@ export const identityAnswers = {
   'POST /api/sessions': z.object({ token: z.string().describe('Shown once'), session }),
   'GET /api/session': z.object({
     person,
-    session: session.optional().describe("Absent for the owner's token, which is none"),
+    session: session.optional().describe("Absent for the owner's token"),
     has_passkey: z.boolean(),
-    assured_until: time.optional().describe('High-risk decisions are open to it until then'),
+    assured_until: time
+      .optional()
+      .describe('End of the passkey confirmation for high-risk decisions'),
     command: z
       .array(z.string())
       .optional()
-      .describe('For the owner: the words that run `cowork` in a terminal of this machine'),
-    home: z.string().optional().describe('The home of whoever runs the daemon'),
+      .describe('For the owner: the command that runs `cowork` on this machine'),
+    home: z.string().optional().describe('Home folder of the user that runs the daemon'),
   }),
   'DELETE /api/session': z.object({ ended: z.boolean() }),
   'POST /api/passkeys/challenge': z.object({
@@ -131,8 +133,8 @@ export const identityAnswers = {
       name: z.string(),
       display_name: z.string(),
     }),
-    algorithms: z.array(z.int()).describe('COSE numbers, best first'),
-    allow: z.array(z.string()).describe('Your passkeys: to show one, or not to add one twice'),
+    algorithms: z.array(z.int()).describe('COSE algorithm numbers, preferred first'),
+    allow: z.array(z.string()).describe('Credential ids of your passkeys'),
     expires_at: time,
   }),
   'POST /api/passkeys': z.object({ id: z.string(), name: z.string(), created_at: time }),

@@ -181,7 +181,7 @@ function asOwner(identity: Identity, db: Db) {
   return {
     add: (id: string, scopes?: string[], selection?: SelectionFields) =>
       use('cowork_add_agent', { id, scopes, ...selection }) as Promise<
-        Minted & { closed_the_door: boolean }
+        Minted & { auth_enabled: boolean }
       >,
     setTools: (id: string, selection: SelectionFields) =>
       use('cowork_set_tools', { id, ...selection }) as Promise<

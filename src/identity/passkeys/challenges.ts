@@ -8,23 +8,23 @@ const minute = 60_000
 const answerTimeoutMs = 2 * minute
 const stepUpTtlMs = 5 * minute
 
-/** `decision` is the digest of the one decision that the answer confirms; without it, it is for settings. */
+/** `decision` is the digest of the decision to confirm; absent for settings. */
 type PendingChallenge = {
   readonly challenge: string
   readonly expiresAt: number
   readonly decision?: string | undefined
 }
 
-/** Questions under way: each for one session and one purpose, answered once or never (I6). */
+/** Stores pending challenges: one per session and purpose, each usable once (I6). */
 export function createChallenges(now: Clock) {
   const pending = new Map<string, PendingChallenge>()
   const toKey = (session: string, purpose: ChallengePurpose) => `${purpose}:${session}`
 
   return {
-    /** A new question takes the place of one that was not answered. */
+    /** Creates a challenge and replaces a pending one. */
     create(session: string, purpose: ChallengePurpose, decision?: string): PendingChallenge {
       deleteWhere(pending, ({ expiresAt }) => expiresAt <= now())
-      // The passkey signs the challenge, and with it the decision that it is for.
+      // The challenge includes the decision, so that the passkey signs both.
       const nonce = randomBytes(32)
       const signed = decision === undefined ? nonce : sha256(`${nonce.toString('hex')}:${decision}`)
       const question = {
@@ -35,7 +35,7 @@ export function createChallenges(now: Clock) {
       pending.set(toKey(session, purpose), question)
       return question
     },
-    /** The question, which is gone from then on whatever the answer is worth. */
+    /** Returns and deletes the challenge, even if the response is invalid. */
     take(session: string, purpose: ChallengePurpose): PendingChallenge | undefined {
       const key = toKey(session, purpose)
       const question = pending.get(key)
@@ -45,7 +45,7 @@ export function createChallenges(now: Clock) {
   }
 }
 
-/** Which sessions have shown a passkey lately. In memory only: a restart forgets, which is the safe side. */
+/** Tracks sessions that confirmed with a passkey recently. In memory only: a restart requires a new confirmation. */
 export function createStepUpSessions(now: Clock) {
   const steppedUp = new Map<string, { passkey: string; until: number }>()
   const confirmed = new Map<string, { passkey: string; until: number }>()
@@ -62,7 +62,7 @@ export function createStepUpSessions(now: Clock) {
       const until = steppedUp.get(session)?.until
       return until !== undefined && until > now() ? until : undefined
     },
-    /** Opens one decision, and no other, for a short time. */
+    /** Confirms one decision for a short time. */
     confirm(session: string, passkey: string, decision: string): number {
       deleteWhere(confirmed, ({ until }) => until <= now())
       const until = now() + answerTimeoutMs
@@ -75,7 +75,7 @@ export function createStepUpSessions(now: Clock) {
       confirmed.delete(key)
       return until !== undefined && until > now()
     },
-    /** What was gained by a passkey goes with it. */
+    /** Deletes all confirmations by this passkey. */
     revoke(passkey: string): void {
       for (const map of [steppedUp, confirmed])
         deleteWhere(map, (entry) => entry.passkey === passkey)

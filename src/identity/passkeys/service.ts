@@ -25,9 +25,9 @@ export type Challenge = {
   readonly challenge: string
   readonly rpId: string
   readonly expiresAt: number
-  /** `handle` tells people apart for the authenticator without naming them. */
+  /** `handle` identifies the person for the authenticator without a name. */
   readonly user: { readonly handle: string; readonly person: Person }
-  /** The passkeys of this person: to choose from, or not to register again. */
+  /** The passkeys of this person, to select one or to exclude them from registration. */
   readonly allow: readonly string[]
 }
 
@@ -41,30 +41,34 @@ type Deps = {
 }
 
 /**
- * The step-up for high risk (I6): an agent with a shell can read the owner's files, and open a session with
- * them, but cannot press the key.
+ * Provides step-up authentication for high risk (I6): an agent with a shell can read the owner's token and open a session,
+ * but cannot use the passkey.
  */
 export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl }: Deps) {
   const challenges = createChallenges(now)
   const stepUpSessions = createStepUpSessions(now)
   const has = async (person: string) => (await store.listIds(db, person)).length > 0
 
-  /** A passkey belongs to a browser's session: the owner's token is read from a file and proves no person. */
+  /** Returns the person of the browser session. The owner's token is not sufficient: programs can read it from its file. */
   async function getSessionPerson(caller: Caller): Promise<Person> {
     const opened = await people.session(db, caller.session)
     if (opened && opened.person.id === caller.id && isSessionActive(opened, now()))
       return opened.person
-    throw new CoworkError('session_required', 'Passkeys are used from a session of the console.', {
-      hint: '`cowork open` opens one.',
+    throw new CoworkError('session_required', 'A passkey requires a console session.', {
+      hint: 'Open the console with `cowork open`.',
     })
   }
 
-  /** Else whoever reads the owner's files would add a key of their own and press that. */
+  /** Requires an existing passkey to add another: otherwise a program with the owner's token could add its own. */
   function assertSteppedUp(caller: Caller, allow: readonly string[]) {
     if (allow.length > 0 && stepUpSessions.until(caller.session) === undefined)
-      throw new CoworkError('passkey_required', 'Another passkey is added with one you have.', {
-        hint: 'Confirm with your passkey, then add the new one.',
-      })
+      throw new CoworkError(
+        'passkey_required',
+        'Adding a passkey requires confirmation with an existing one.',
+        {
+          hint: 'Confirm with your passkey, then add the new one.',
+        },
+      )
   }
 
   const toExpectedChallenge = (
@@ -104,7 +108,8 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
     await failedAuth.recordGuess(failure, personPrincipal(caller.id))
     throw new CoworkError('passkey_refused', rejectionMessages[reason], {
       hint:
-        rejectionHints[reason] ?? 'Try again; if it stays so, remove the passkey and add it anew.',
+        rejectionHints[reason] ??
+        'Retry; if the error persists, remove the passkey and add it again.',
       details: { reason },
     })
   }
@@ -112,7 +117,7 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
   return {
     has,
     steppedUpUntil: stepUpSessions.until,
-    /** Whether this session confirmed the decision of this digest; uses that up. */
+    /** Returns whether this session confirmed the decision with this digest, and deletes the confirmation. */
     takeConfirmed: stepUpSessions.take,
 
     async challenge(
@@ -124,8 +129,8 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
       const allow = await store.listIds(db, person.id)
       if (purpose === 'register') assertSteppedUp(caller, allow)
       else if (allow.length === 0)
-        throw new CoworkError('not_found', 'You have no passkey to confirm with.', {
-          hint: 'Add one in the settings of the console.',
+        throw new CoworkError('not_found', 'You have no passkey.', {
+          hint: 'Add a passkey in the console settings.',
         })
       const { challenge, expiresAt } = challenges.create(caller.session, purpose, decision)
       const handle = sha256(`person:${person.id}`).toString('base64url')
@@ -159,8 +164,8 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
       }
       await db.transact(async (tx) => {
         if (!(await store.add(tx, passkey)))
-          throw new CoworkError('passkey_exists', 'This passkey is registered already.', {
-            hint: 'Confirm with it, or add another one.',
+          throw new CoworkError('passkey_exists', 'The passkey is already registered.', {
+            hint: 'Confirm with this passkey, or add another one.',
           })
         const { algorithm } = passkey
         tx.append(entry('passkey.added', caller, passkey.id, { data: { name, algorithm } }))
@@ -168,7 +173,7 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
       return passkey
     },
 
-    /** Gives until when this session may change settings, or take the one decision that was asked about. */
+    /** Verifies an assertion and returns the end of the confirmation, for settings or for one decision. */
     async assert(
       { id, ...given }: Assertion & { readonly id: string },
       answering: PasskeyRequestContext,
@@ -189,7 +194,7 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
           ? outcome
           : await advance(passkey, outcome.signCount, caller, asked.decision)
       if ('rejected' in count) {
-        // A good signature over an old count: two hold this key, and that must not be lost in a summary.
+        // A valid signature with an old count means that the key was copied: record it in a separate entry.
         if (count.rejected === 'counter_back')
           await db.transact(async (tx) =>
             tx.append(entry('passkey.refused', caller, id, { outcome: 'counter_back' })),
@@ -211,9 +216,13 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
       const passkey = await store.find(tx, id)
       const isTheirs = by.caller.role === 'owner' || passkey?.person === by.caller.id
       if (!passkey || !isTheirs)
-        throw new CoworkError('not_found', 'There is no such passkey.', {
-          hint: 'cowork_list_passkeys lists them with their ids.',
-        })
+        throw new CoworkError(
+          'not_found',
+          `Unknown passkey: ${JSON.stringify(id.slice(0, 100))}.`,
+          {
+            hint: 'Use an id from cowork_list_passkeys.',
+          },
+        )
       await store.remove(tx, id)
       stepUpSessions.revoke(id)
       const { person, name } = passkey
@@ -224,26 +233,26 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
 }
 
 const rejectionMessages: Record<RejectionReason | 'not_asked' | 'unknown_passkey', string> = {
-  not_asked: 'The passkey answered a question that was not asked, or answered it too late.',
-  unknown_passkey: 'This passkey is not one of yours.',
-  unreadable: 'The answer of the passkey cannot be read.',
-  wrong_type: 'The passkey answered another kind of question.',
-  wrong_challenge: 'The passkey answered another question.',
-  wrong_origin: 'The passkey was used on another page.',
-  wrong_rp: 'The passkey belongs to another address.',
-  not_present: 'Nobody touched the passkey.',
-  not_verified: 'The passkey did not check who touched it.',
-  wrong_id: 'The passkey is not the one it says it is.',
-  wrong_key: 'The key of this passkey is of a kind that cowork does not check.',
-  wrong_signature: 'The signature of the passkey is wrong.',
-  counter_back: 'The passkey counts backwards: a copy of it may be in use.',
+  not_asked: 'No pending passkey challenge, or it has expired.',
+  unknown_passkey: 'The passkey is not registered for you.',
+  unreadable: 'The passkey response is malformed.',
+  wrong_type: 'The passkey response has the wrong type.',
+  wrong_challenge: 'Passkey challenge mismatch.',
+  wrong_origin: 'The passkey was used on another origin.',
+  wrong_rp: 'The passkey belongs to another host.',
+  not_present: 'User presence was not confirmed.',
+  not_verified: 'The passkey did not verify the user.',
+  wrong_id: 'Passkey id mismatch.',
+  wrong_key: 'The key type of the passkey is not supported.',
+  wrong_signature: 'The passkey signature is invalid.',
+  counter_back: 'The passkey counter went back: a copy may be in use.',
 }
 
 const rejectionHints: Partial<typeof rejectionMessages> = {
-  not_asked: 'Try again and answer within 2 minutes.',
-  wrong_origin: 'Open the console at its own address with `cowork open`.',
-  wrong_rp: 'Open the console at its own address with `cowork open`.',
-  not_verified: 'Set a PIN or a fingerprint on it, then try again.',
-  wrong_key: 'Use one that signs with ES256, EdDSA or RS256.',
+  not_asked: 'Retry and respond within 2 minutes.',
+  wrong_origin: 'Open the console with `cowork open`.',
+  wrong_rp: 'Open the console with `cowork open`.',
+  not_verified: 'Set a PIN or a fingerprint on the passkey, then retry.',
+  wrong_key: 'Use a passkey that signs with ES256, EdDSA or RS256.',
   counter_back: 'Remove this passkey and add a new one.',
 }

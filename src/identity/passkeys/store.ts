@@ -14,7 +14,7 @@ type Row = {
 }
 
 export type Passkey = StoredPublicKey & {
-  /** As the browser names it: base64url of the credential id. */
+  /** The credential id in base64url. */
   readonly id: string
   readonly person: string
   readonly name: string
@@ -38,7 +38,7 @@ export function createPasskeyStore(dialect: Dialect) {
       const own = passkeys.select('id').where('person', '=', person)
       return (await reader.all(query(own))).map(({ id }) => id)
     },
-    /** False when it is registered already. */
+    /** Returns false if the passkey is already registered. */
     async add(tx: Tx, passkey: Passkey) {
       const added = sql.insertInto('passkey').values({
         id: passkey.id,
@@ -52,7 +52,7 @@ export function createPasskeyStore(dialect: Dialect) {
       })
       return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
     },
-    /** False when it has moved on since: two answers were checked against one count. */
+    /** Returns false if the count has changed: two responses were verified against the same count. */
     async updateCount(tx: Tx, id: string, count: { from: number; to: number }, at: number) {
       const used = sql.updateTable('passkey').set({ sign_count: count.to, last_used_at: at })
       const unmoved = used.where('id', '=', id).where('sign_count', '=', count.from)

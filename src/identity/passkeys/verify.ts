@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { secretsEqual, sha256 } from '#base/hash.ts'
 import { parseJson } from '#base/json.ts'
 
-/** COSE numbers of the signatures that are understood: ES256, EdDSA (Ed25519), RS256. */
+/** COSE numbers of the supported signatures: ES256, EdDSA (Ed25519), RS256. */
 export const algorithms = [-7, -8, -257] as const
 export type Algorithm = (typeof algorithms)[number]
 
-/** What was asked, and of whom: a browser says in its answer which page it served. */
+/** The expected challenge and origin. The browser includes the origin of the page in its response. */
 export type ExpectedChallenge = {
   readonly type: 'webauthn.create' | 'webauthn.get'
   readonly challenge: string
@@ -53,8 +53,8 @@ export type StoredPublicKey = {
 }
 
 /**
- * A new passkey (WebAuthn level 3, section 7.1, attestation none): who made the key is not asked, only
- * that a verified user of this very page made it now.
+ * Verifies a new passkey (WebAuthn level 3, section 7.1, attestation none): a verified user of this page created the key
+ * now. The authenticator model is not checked.
  */
 export function verifyRegistration(
   { id, publicKey, algorithm, authenticatorData, clientData }: Registration,
@@ -67,7 +67,7 @@ export function verifyRegistration(
   return { signCount: data.signCount }
 }
 
-/** A passkey shown (section 7.2): the key signs what the authenticator and the browser saw. */
+/** Verifies an assertion (section 7.2): the key signs the data of the authenticator and of the browser. */
 export function verifyAssertion(
   { publicKey, algorithm, signCount }: StoredPublicKey,
   { authenticatorData, clientData, signature }: Assertion,
@@ -78,10 +78,10 @@ export function verifyAssertion(
   const key = parsePublicKey(publicKey, algorithm)
   if (!key) return { rejected: 'wrong_key' }
   const signed = Buffer.concat([authenticatorData, sha256(clientData)])
-  // Ed25519 hashes by itself; the others are over SHA-256.
+  // Ed25519 includes its hash; the others sign a SHA-256.
   if (!verify(algorithm === -8 ? null : 'sha256', signed, key, signature))
     return { rejected: 'wrong_signature' }
-  // Authenticators that count never stand still: an equal or lower number is a copy of the key at work.
+  // A counter always increases: an equal or lower number means that a copy of the key exists.
   const counts = signCount > 0 || data.signCount > 0
   if (counts && data.signCount <= signCount) return { rejected: 'counter_back' }
   return { signCount: data.signCount }
@@ -137,7 +137,7 @@ export function readAuthenticatorData(bytes: Buffer): AuthenticatorData | undefi
   return bytes.length < end ? undefined : { ...data, credential: bytes.subarray(55, end) }
 }
 
-/** The public key, if it is one of the kind that it says. */
+/** Parses the public key. Returns undefined if it does not match the algorithm. */
 function parsePublicKey(spki: Buffer, algorithm: Algorithm): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })

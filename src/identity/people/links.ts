@@ -20,7 +20,7 @@ type Deps = {
 
 export type CreateLink = ReturnType<typeof createLinkFactory>
 
-/** Makes one-time links. The code stands in the fragment, which browsers send to nobody (I6, SV26). */
+/** Creates sign-in links and invitations. The code is in the fragment, which browsers never send (I6, SV26). */
 export function createLinkFactory({ store, now, consoleUrl }: Deps) {
   return async function makeLink(tx: Tx, purpose: Purpose): Promise<CreatedLink> {
     const at = now()
@@ -34,15 +34,14 @@ export function createLinkFactory({ store, now, consoleUrl }: Deps) {
 }
 
 const linkMessages: Record<LinkErrorCode, (kind: Link['kind']) => string> = {
-  unknown_link: () =>
-    'This link is not one that cowork knows: a part of it is missing, or it was withdrawn or ended long ago.',
-  used_link: () => 'This link has been used; it works once.',
+  unknown_link: () => 'Unknown link: it is incomplete, was withdrawn, or expired long ago.',
+  used_link: () => 'The link was used already; it works once.',
   expired_link: (kind) =>
-    `This link has expired; it was good for ${kind === 'open' ? '5 minutes' : '24 hours'}.`,
+    `The link has expired; it was valid for ${kind === 'open' ? '5 minutes' : '24 hours'}.`,
   void_link: (kind) =>
     kind === 'open'
-      ? 'This link is for a person who has been removed.'
-      : 'This invitation no longer counts: who made it is not an owner any more.',
+      ? 'The link belongs to a person who was removed.'
+      : 'The invitation is no longer valid: the person who created it is not an owner any more.',
 }
 
 export const linkError = (fault: LinkErrorCode, link: Link | undefined): CoworkError =>
@@ -50,5 +49,5 @@ export const linkError = (fault: LinkErrorCode, link: Link | undefined): CoworkE
     hint:
       link?.kind === 'invite'
         ? 'Ask an owner to invite you again.'
-        : '`cowork open` makes a new one.',
+        : 'Create a new link with `cowork open`.',
   })

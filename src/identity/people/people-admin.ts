@@ -26,28 +26,28 @@ type Deps = {
   readonly removePasskeys: (tx: Tx, person: string) => Promise<unknown>
 }
 
-/** Who the people are and what they may do; all of it for owners (I6). */
+/** Manages people and their roles, for owners (I6). */
 export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: Deps) {
   async function getActivePerson(tx: Tx, id: string): Promise<Person> {
     const person = await store.person(tx, id)
     if (person && isActive(person)) return person
-    throw new CoworkError('not_found', `There is no person ${JSON.stringify(id)}.`, {
-      hint: 'cowork_list_people lists them with their ids.',
+    throw new CoworkError('not_found', `Unknown person: ${JSON.stringify(id)}.`, {
+      hint: 'Use an id from cowork_list_people.',
     })
   }
 
-  /** Somebody must always be owner, and whoever holds the state folder is: their token stands in it (I10). */
+  /** Keeps the first owner, whose token is in the state directory (I10). */
   function assertNotOwner(person: Person) {
     if (person.id === ownerId)
-      throw new CoworkError('last_owner', `${person.name} stays owner of this cowork.`, {
-        hint: 'The token in the state folder acts for this person; others can be owners besides.',
+      throw new CoworkError('last_owner', `${person.name} must stay owner.`, {
+        hint: 'Add other owners instead: the token in the state directory belongs to this person.',
       })
   }
 
   return {
     /**
-     * Whether what this person said before counts still: removed, or only looking on by now, they decide nothing.
-     * Whoever is in no list was let in as nobody, in open mode, and is so still (A3).
+     * Returns whether earlier decisions of this person still count: not removed and not a viewer now. True for an unknown
+     * id, which was used while authentication was off (A3).
      */
     async canStillDecide(reader: Reader, id: string): Promise<boolean> {
       const person = await store.person(reader, id)
@@ -89,8 +89,8 @@ export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: 
       const open = await store.invitations(tx, now())
       const invitation = open.find(({ hash }) => hashPrefix(hash) === id)
       if (!invitation || (await store.deleteUnusedLink(tx, invitation.hash)) === 0)
-        throw new CoworkError('not_found', `There is no open invitation ${JSON.stringify(id)}.`, {
-          hint: 'cowork_list_people lists them.',
+        throw new CoworkError('not_found', `Unknown or used invitation: ${JSON.stringify(id)}.`, {
+          hint: 'Use an id from cowork_list_people.',
         })
       tx.append(buildIdentityEntry(by, 'invitation.withdrawn', id, { name: invitation.name }))
       return invitation
@@ -107,7 +107,7 @@ export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: 
       return { ...person, role: to }
     },
 
-    /** Ends whatever opens the door for them; their name stays in the ledger. */
+    /** Removes a person with all sessions and passkeys; the name stays in the ledger. */
     async remove(tx: Tx, id: string, by: ActingCall): Promise<Person & { removedAt: number }> {
       const person = await getActivePerson(tx, id)
       assertNotOwner(person)

@@ -22,7 +22,7 @@ export type Session = {
 
 export type SessionWithPerson = { readonly session: Session; readonly person: Person }
 
-/** What a link is good for: opening the console as someone, or becoming someone. */
+/** The purpose of a link: signing in or joining. */
 export type Purpose =
   | { readonly kind: 'open'; readonly person: string }
   | {
@@ -43,25 +43,25 @@ const minute = 60_000
 const day = 24 * 60 * minute
 
 export const linkTtlMs = { open: 5 * minute, invite: day } satisfies Record<Purpose['kind'], number>
-/** How long a link that has ended is still told from one that never was. */
+/** The time for which an ended link can be distinguished from an unknown one. */
 export const endedLinkRetentionMs = day
-/** Sessions slide: each use gives them this long again (I6). */
+/** Each use extends a session by this time (I6). */
 const idleTimeoutMs = 30 * day
-/** A use is written down at most this often, so that reading does not become writing. */
+/** A use is stored at most this often, so that reads do not cause writes. */
 export const lastSeenIntervalMs = minute
 
 export const isActive = (person: Person): boolean => person.removedAt === undefined
 
-/** To decide is for reviewers and owners (I6). */
+/** Returns whether a person may decide: reviewers and owners (I6). */
 export const canDecide = (person: Person): boolean => isActive(person) && person.role !== 'viewer'
 
 export const sessionExpiresAt = ({ lastSeenAt }: Session): number => lastSeenAt + idleTimeoutMs
 
-/** Whether the session still opens the door: not ended, not idle for too long, and its person still here. */
+/** Returns whether a session is valid: not ended, not idle for too long, and its person not removed. */
 export const isSessionActive = ({ session, person }: SessionWithPerson, now: number): boolean =>
   session.endedAt === undefined && sessionExpiresAt(session) > now && isActive(person)
 
-/** Who comes in by the token of a session, or why nobody does (I6, A3). */
+/** Authenticates the token of a session (I6, A3). */
 export function authenticateSession(
   match: SessionWithPerson | undefined,
   { door, bearer, agentToken, client }: PresentedCredentials,
@@ -88,17 +88,17 @@ export function authenticateSession(
   }
 }
 
-const openConsoleHint = '`cowork open` opens the console with a new one.'
+const openConsoleHint = 'Open the console again with `cowork open`.'
 
 const unknownSessionError: AuthError = {
   fault: 'wrong_token',
-  message: 'The session is not one that cowork knows.',
+  message: 'Unknown session.',
   hint: openConsoleHint,
 }
 
 const endedSessionError = (person: string): AuthError => ({
   fault: 'ended_token',
-  message: 'The session has ended: signed out, revoked, or not used for 30 days.',
+  message: 'The session has ended: signed out, revoked, or unused for 30 days.',
   hint: openConsoleHint,
   claimed: person,
   principal: personPrincipal(person),
@@ -107,8 +107,8 @@ const endedSessionError = (person: string): AuthError => ({
 export type LinkErrorCode = 'unknown_link' | 'used_link' | 'expired_link' | 'void_link'
 
 /**
- * Why a link does not open, if so. `behind` is whom it opens for, or who invited: a link is worth no more
- * than they are on the day it is used.
+ * Returns why a link is not valid, or undefined. `responsible` is the person who signs in or who invited; their current
+ * role and status apply.
  */
 export function checkLink(
   link: Link | undefined,
@@ -123,7 +123,7 @@ export function checkLink(
   return isValid ? undefined : 'void_link'
 }
 
-/** Ids to try for a newcomer: `anna-berg`, then `anna-berg-2` and so on. The ledger reads better than with numbers. */
+/** Yields candidate ids for a new person: `anna-berg`, then `anna-berg-2` and so on. Readable in the ledger. */
 export function* candidateIds(name: string): Generator<string> {
   const words = name.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? ['person']
   const id = [...words.join('-')].slice(0, 40).join('')

@@ -45,11 +45,11 @@ type Deps = {
 
 const maxCodeLength = 256
 
-/** How people come in and go: links into sessions, sessions into callers (I6). */
+/** Signs people in and out: exchanges links for sessions and authenticates sessions (I6). */
 export function createPersonSessions({ db, store, makeLink, failedAuth, now, log }: Deps) {
   const updating = new Set<string>()
 
-  /** Taken inside the transaction that uses the link up, so of two at once one comes in. */
+  /** Redeems a link in one transaction, so that only one of two concurrent requests succeeds. */
   async function redeemLink(tx: Tx, given: SignIn, hash: string) {
     const at = now()
     const link = await store.link(tx, sha256Hex(given.code))
@@ -87,7 +87,7 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       tx.append(buildEntry('person.joined', actorFor(id), id, data))
       return { id, name, role, joinedAt: at }
     }
-    throw new Error('ids do not run out')
+    throw new Error('unreachable: candidate ids are unlimited')
   }
 
   async function rejectLink(
@@ -100,7 +100,7 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
   }
 
   return {
-    /** The owner is there from the first run (I6). */
+    /** Creates the owner on the first start (I6). */
     ensureOwner: () =>
       db.transact(async (tx) => {
         const owner = { id: ownerId, name: 'Owner', role: 'owner' } as const
@@ -109,7 +109,7 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
           tx.append(buildEntry('person.joined', systemActor, id, data))
       }),
 
-    /** The link that the start prints (SV2). */
+    /** Creates the link that the daemon prints at startup (SV2). */
     ownerLink: (): Promise<CreatedLink> =>
       db.transact(async (tx) => {
         const made = await makeLink(tx, { kind: 'open', person: ownerId })
@@ -123,7 +123,7 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       return made
     },
 
-    /** A link's code becomes a session; its token is shown here and never again. */
+    /** Exchanges the code of a link for a session. The token is returned only here. */
     async signIn(given: SignIn): Promise<SessionWithPerson & { readonly token: string }> {
       if (given.code.length > maxCodeLength) return rejectLink('unknown_link', undefined, given)
       const { token, hash } = mintSessionToken()
@@ -133,15 +133,15 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       return { ...outcome, token }
     },
 
-    /** Read from the store each time: a revoked session is out at once, in every daemon. */
+    /** Finds a session by token. Always reads the store, so that a revocation applies immediately in every daemon. */
     async byToken(token: string): Promise<SessionWithPerson | undefined> {
       const hash = hashSessionToken(token)
       return hash === undefined ? undefined : store.sessionByHash(db, hash)
     },
 
     /**
-     * Notes when a session was last used. No entry of its own: what the session did has one each, and the
-     * clock in this row only keeps it open.
+     * Stores when a session was last used. Appends no ledger entry: every action has one, and this time only extends the
+     * session.
      */
     seen({ id, lastSeenAt }: Session): void {
       const at = now()
@@ -149,12 +149,12 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       updating.add(id)
       db.transact((tx) => store.markSeen(tx, id, at))
         .catch((error: unknown) =>
-          log.warn('the use of a session was not noted', { error: errorMessage(error) }),
+          log.warn('session update failed', { error: errorMessage(error) }),
         )
         .finally(() => updating.delete(id))
     },
 
-    /** Whoever calls and, unless it is by the owner's token, the session they call from. */
+    /** Returns the calling person and, except for the owner's token, the session. */
     async me(caller: Caller): Promise<{ person: Person; session?: Session }> {
       const opened = await store.session(db, caller.session)
       if (opened?.person.id === caller.id) return opened
@@ -178,8 +178,8 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       const isTheirs = opened && (caller.role === 'owner' || opened.person.id === caller.id)
       const at = now()
       if (!isTheirs || !(await store.endSession(tx, id, at)))
-        throw new CoworkError('not_found', `There is no open session ${id}.`, {
-          hint: 'cowork_list_sessions lists them.',
+        throw new CoworkError('not_found', `Unknown or ended session: ${id}.`, {
+          hint: 'Use an id from cowork_list_sessions.',
         })
       tx.append(sessionEndedEntry(opened.session, 'revoked', by))
       return { id, at }
@@ -195,8 +195,8 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
         return true
       })
       if (!done)
-        throw new CoworkError('not_found', "The owner's token is not a session to sign out of.", {
-          hint: 'It works as long as its file is there.',
+        throw new CoworkError('not_found', "Cannot sign out: the owner's token is not a session.", {
+          hint: 'To replace the token, delete its file and restart the daemon.',
         })
     },
   }

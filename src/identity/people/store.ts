@@ -58,7 +58,7 @@ export function createPeopleStore(dialect: Dialect) {
       const row = await reader.first(query(people.where('id', '=', id)))
       return row && toPerson(row)
     },
-    /** False when the id is taken. */
+    /** Returns false if the id exists. */
     async addPerson(
       tx: Tx,
       { at, ...given }: { id: string; name: string; role: Role; at: number },
@@ -76,7 +76,7 @@ export function createPeopleStore(dialect: Dialect) {
       first(reader, sessionsWithPerson.where('hash', '=', hash)),
     session: (reader: Reader, id: string) =>
       first(reader, sessionsWithPerson.where('person_session.id', '=', id)),
-    /** Those that were not ended; some may have lapsed by themselves. Last used first. */
+    /** Lists sessions that were not ended, last used first; some may have expired. */
     async sessions(reader: Reader) {
       const found = sessionsWithPerson.where('ended_at', 'is', null).orderBy('last_seen_at', 'desc')
       return (await reader.all(query(found))).map(toSessionWithPerson)
@@ -130,7 +130,7 @@ export function createPeopleStore(dialect: Dialect) {
           used_at: null,
         },
       ]),
-    /** False when it was used before: of two who come at once, one is told so. */
+    /** Returns false if the link was used already, also by a concurrent request. */
     async useLink(tx: Tx, hash: string, at: number) {
       const used = sql.updateTable('link').set({ used_at: at }).where('hash', '=', hash)
       return (await tx.run(query(used.where('used_at', 'is', null)))) > 0

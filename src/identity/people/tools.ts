@@ -11,16 +11,16 @@ import type { Invitation, SessionWithPerson } from './rules.ts'
 import { identityResults, role } from '../wire.ts'
 import type { InvitationResult, PersonResult } from '../wire.ts'
 
-const person = z.string().min(1).max(256).describe('The id of the person, as in anna-berg')
+const person = z.string().min(1).max(256).describe('Person id, as in anna-berg')
 
-/** How people see to people. Links leave by the answers of these tools alone. */
+/** Builds the tools with which people manage people. Only their results contain links. */
 export const peopleTools = (identity: Identity): Tool[] => [
   defineTool({
     ...forPeople.write,
     name: 'cowork_open_link',
-    title: 'Open the console elsewhere',
+    title: 'Create a sign-in link',
     description:
-      'Makes a link that opens the console as you, once, within 5 minutes: for another browser or device.',
+      'Creates a link that signs you in to the console in another browser or device, once, within 5 minutes.',
     role: 'viewer',
     input: z.object({}),
     output: identityResults.cowork_open_link,
@@ -34,7 +34,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.read,
     name: 'cowork_list_people',
     title: 'List people',
-    description: 'Lists the people with their roles, and the invitations that are still open.',
+    description: 'Lists people with their roles, and open invitations.',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_people,
@@ -48,10 +48,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     name: 'cowork_invite_person',
     title: 'Invite a person',
     description:
-      'Makes a link by which a person joins in this role, once, within 24 hours. Send it to them alone.',
+      'Creates a link with which a person joins with this role, once, within 24 hours. Send it only to that person.',
     role: 'owner',
     requiresPasskey: true,
-    input: z.object({ name: z.string().min(1).max(256).describe('What they are called'), role }),
+    input: z.object({ name: z.string().min(1).max(256).describe('Name of the person'), role }),
     output: identityResults.cowork_invite_person,
     describeTarget: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
     async transact(tx, input, call) {
@@ -63,10 +63,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.write,
     name: 'cowork_withdraw_invitation',
     title: 'Withdraw an invitation',
-    description: 'Makes the link of an invitation worthless.',
+    description: 'Invalidates the link of an invitation.',
     role: 'owner',
     input: z.object({
-      invitation: z.string().min(1).max(64).describe('Its id, from cowork_list_people'),
+      invitation: z.string().min(1).max(64).describe('Invitation id from cowork_list_people'),
     }),
     output: identityResults.cowork_withdraw_invitation,
     describeTarget: (input) => ({ domain: 'cowork', target: input.invitation }),
@@ -79,7 +79,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.write,
     name: 'cowork_set_role',
     title: 'Set the role of a person',
-    description: 'Changes what a person may do, from their next call on.',
+    description: 'Changes the role of a person, effective with their next call.',
     role: 'owner',
     requiresPasskey: true,
     idempotent: true,
@@ -96,7 +96,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.destructive,
     name: 'cowork_remove_person',
     title: 'Remove a person',
-    description: 'Ends every session of a person at once and takes their passkeys away.',
+    description: 'Removes a person: ends all sessions and deletes all passkeys immediately.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({ person }),
@@ -111,7 +111,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.read,
     name: 'cowork_list_sessions',
     title: 'List sessions',
-    description: 'Lists your open sessions of the console; for an owner, those of everyone.',
+    description: 'Lists your active console sessions; owners see all sessions.',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_sessions,
@@ -124,10 +124,10 @@ export const peopleTools = (identity: Identity): Tool[] => [
     ...forPeople.destructive,
     name: 'cowork_revoke_session',
     title: 'Revoke a session',
-    description: 'Ends a session of yours at once; an owner may end those of others.',
-    // Whoever may sign in may sign out, of another browser too.
+    description: 'Ends one of your sessions immediately; owners may end any session.',
+    // A viewer may sign out of another browser.
     role: 'viewer',
-    input: z.object({ session: z.string().min(1).max(64).describe('Its id') }),
+    input: z.object({ session: z.string().min(1).max(64).describe('Session id') }),
     output: identityResults.cowork_revoke_session,
     describeTarget: (input) => ({ domain: 'cowork', target: input.session }),
     async transact(tx, input, call) {
@@ -168,13 +168,13 @@ const toSession = ({ session, person: whose }: SessionWithPerson, current: strin
   current: session.id === current,
 })
 
-/** Adding and showing a passkey is between a browser and its routes; the rest are tools. */
+/** Builds the passkey tools. Browsers register and use passkeys through REST routes instead. */
 export const passkeyTools = (identity: Identity): Tool[] => [
   defineTool({
     ...forPeople.read,
     name: 'cowork_list_passkeys',
     title: 'List passkeys',
-    description: 'Lists your passkeys; for an owner, those of everyone.',
+    description: 'Lists your passkeys; owners see all passkeys.',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_passkeys,
@@ -195,10 +195,10 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     ...forPeople.destructive,
     name: 'cowork_remove_passkey',
     title: 'Remove a passkey',
-    description: 'Takes a passkey of yours away; an owner may take those of others.',
+    description: 'Removes one of your passkeys; owners may remove any passkey.',
     role: 'viewer',
     requiresPasskey: true,
-    input: z.object({ id: z.string().min(1).max(2048).describe('Its id') }),
+    input: z.object({ id: z.string().min(1).max(2048).describe('Passkey id') }),
     output: identityResults.cowork_remove_passkey,
     describeTarget: () => ({ domain: 'cowork' }),
     async transact(tx, input, call) {

@@ -27,7 +27,7 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
   if (added)
     return (
       <NewTokenDialog title={`Added ${added.id}`} token={added.token} onClose={onClose}>
-        {added.closed_the_door && 'Authentication is now on: every agent needs a token.'}
+        {added.auth_enabled && 'Authentication is now on: every agent needs a token.'}
       </NewTokenDialog>
     )
   return (
