@@ -156,7 +156,9 @@ test('RS10 without a token nobody calls under a reserved name', async () => {
   const { identity } = await setup()
   for (const name of ['trust', 'System', 's y s t e m', 'cowork.', 'unver1fied'])
     for (const given of [{ agentId: name }, { fallbackId: name }])
-      expect((await refusal(identity.identify({ ...atMcp, ...given }))).message).toMatch(/Reserved name/)
+      expect((await refusal(identity.identify({ ...atMcp, ...given }))).message).toMatch(
+        /Reserved name/,
+      )
   const called = { ...atMcp, client: { ...client, name: 'cowork' } }
   expect(await identity.identify(called)).toMatchObject({ id: 'anonymous' })
   expect(await identity.identify({ ...atMcp, agentId: 'anonymous' })).toMatchObject({
