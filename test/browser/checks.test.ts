@@ -75,11 +75,11 @@ test('T14 C3 C2 answering a look-back opens the gate of a supervised agent', asy
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
   const normal = normalRisk(page)
   await normal.getByText('Supervised', { exact: true }).waitFor()
-  await normal.getByText(/an autonomous action was wrong · look at 10 actions/).waitFor()
+  await normal.getByText(/an autonomous action was wrong · review 10 actions/).waitFor()
   await normal.getByText('debt 25, 50 to go').waitFor()
   await normal.getByText('1 strike, forgiven after 15 clean checks').waitFor()
   await normal.getByText('5 more').waitFor()
-  expect(await page.getByText(/evidence/i).count()).toBe(0)
+  expect(await page.getByText(/evidence level|probability/i).count()).toBe(0)
 
   await normal.getByRole('link', { name: 'Look-back: 10 actions pending' }).click()
   await findInboxRow(page, 'Look-back: 10 actions of sales-agent').click()

@@ -221,7 +221,7 @@ test('C2 a failed hand back and a handoff resolved by others are reported', asyn
   await dialogOf(page).getByLabel('Resolution').fill('Gone')
   await dialogOf(page).getByLabel('Instructions for sales-agent').fill('Go on')
   await dialogOf(page).getByRole('button', { name: 'Resolve and hand back' }).click()
-  await page.getByText(/sales-agent is revoked and would never read it/).waitFor()
+  await page.getByText(/sales-agent is revoked and cannot read instructions/).waitFor()
 })
 
 test('C10 C2 a new handoff appears within 1 s', async () => {
