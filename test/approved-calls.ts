@@ -280,7 +280,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       })
       expect(await check(system, id)).toMatchObject({
         status: 'withdrawn',
-        message: expect.stringMatching(/^STALE: row-1 changed after you asked/),
+        message: expect.stringMatching(/^STALE: row-1 changed after your request/),
       })
       expect(await system.entries(['approval.withdrawn'])).toMatchObject([
         { ids: { approval: id }, actor: { kind: 'system' }, data: { why: 'stale' } },

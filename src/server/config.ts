@@ -55,7 +55,7 @@ const server = z
       .enum(['http', 'sse', 'stdio'])
       .default('http')
       .describe(
-        'What `cowork` without a command does: `http` is `cowork up`, `sse` adds the legacy HTTP+SSE endpoints, `stdio` is `cowork mcp`. Default http.',
+        'Behavior of `cowork` without a command: `http` is `cowork up`, `sse` adds the legacy HTTP+SSE endpoints, `stdio` is `cowork mcp`. Default http.',
       ),
     public_url: httpUrl
       .optional()

@@ -1,6 +1,5 @@
 import type { ErrorTable } from '#base/errors.ts'
 
-/** The error codes of this module (0038). */
 export const serverErrors = {
   host_refused: { status: 403, exit: 'denied' },
   origin_refused: { status: 403, exit: 'denied' },

@@ -113,8 +113,12 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     const serveLegacy = (c: Context<Env>): Promise<Response> => {
       const bearer = getBearerToken(c)
       const stream = c.req.query('session')
-      const old = stream === undefined ? {} : { stream }
-      return mcp.fetch(c.req.raw, { address: getRemoteAddress(c), old, ...(bearer && { bearer }) })
+      const legacySse = stream === undefined ? {} : { stream }
+      return mcp.fetch(c.req.raw, {
+        address: getRemoteAddress(c),
+        legacySse,
+        ...(bearer && { bearer }),
+      })
     }
     app.get(legacySsePaths.stream, serveLegacy)
     app.post(legacySsePaths.messages, serveLegacy)

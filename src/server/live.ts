@@ -200,7 +200,7 @@ export function createLiveStream({ ledger, log, heartbeatMs = 15_000 }: LiveDeps
     async open(subscription: StreamSubscription, response: ServerResponse): Promise<void> {
       checkCapacity(subscription)
       const size = await ledger.size()
-      // The client disconnected meanwhile, and 'close' does not fire again.
+      // The client already disconnected, and 'close' does not fire again.
       if (response.destroyed) return
       // After a restored backup, a client may have seen more entries than exist.
       const lastSeq = Math.min(subscription.after ?? size, size)

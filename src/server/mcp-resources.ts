@@ -151,7 +151,7 @@ export function resourceFeature(
         return {}
       })
     },
-    async listens(caller, uris, signal) {
+    async subscribe(caller, uris, signal) {
       const ends = await Promise.all(uris.map((uri) => watch(caller, uri)))
       const endAll = () => ends.forEach((end) => end?.())
       if (signal.aborted) endAll()

@@ -148,7 +148,7 @@ export function createMetrics() {
     addGauge(name: string, help: string, read: () => number | Promise<number>): void {
       families.push(gauge(name, help, read))
     },
-    /** As Prometheus reads it. */
+    /** Formats all metrics as Prometheus text. */
     async formatText(): Promise<string> {
       const readMetrics = await Promise.all(families.map((family) => family.read()))
       return `${readMetrics.flatMap(metricLines).join('\n')}\n`

@@ -55,7 +55,7 @@ export function createToolsetHttp({ guard, mcp, toolset, needsBearer, toHttpStat
     return mcp.fetch(c.req.raw, {
       address: getRemoteAddress(c),
       toolset,
-      isOnly: true,
+      isExclusive: true,
       query: c.req.query(),
       ...(bearer && { bearer }),
     })

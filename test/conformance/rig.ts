@@ -50,13 +50,13 @@ export type RigOptions = {
   readonly features?: McpEndpointDeps['features']
   readonly tasks?: McpEndpointDeps['tasks']
   readonly limits?: Partial<McpEndpointDeps['limits']>
-  readonly patienceMs?: number
+  readonly waitMs?: number
   readonly now?: () => number
   readonly log?: Log
 }
 
 export async function createRig(options: RigOptions = {}) {
-  const { tools = [], agents = [], features, tasks, patienceMs } = options
+  const { tools = [], agents = [], features, tasks, waitMs } = options
   const { now = Date.now, log = silentLog } = options
   const folder = mkdtempSync(join(tmpdir(), 'cowork-mcp-'))
   const redact = createRedactor({ secrets: [], patterns: [] })
@@ -144,7 +144,7 @@ export async function createRig(options: RigOptions = {}) {
     },
     ...(features && { features }),
     ...(tasks && { tasks }),
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(waitMs !== undefined && { waitMs }),
   })
   return {
     door,

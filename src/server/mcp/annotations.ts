@@ -2,11 +2,12 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Tool } from '#base/tool.ts'
 
 /**
- * Hints for clients about what a tool may do. Without a hint MCP assumes a tool that destroys, is not idempotent and
- * reaches into the open world, so only what differs is said: every hint of every tool costs tokens. A tool that
- * writes and does not only add is destructive in the words of MCP, even where cowork keeps versions (RA13).
+ * Converts the effects of a tool to MCP hints. Without hints, MCP assumes a destructive,
+ * non-idempotent tool with access to the open world, so only deviations are sent: every hint of
+ * every tool costs tokens. In MCP terms, a tool that changes existing data is destructive even if
+ * cowork keeps versions (RA13).
  */
-export function annotationsOf(tool: Tool): ToolAnnotations {
+export function toAnnotations(tool: Tool): ToolAnnotations {
   const isRead = tool.effect === 'read'
   return {
     ...(isRead && { readOnlyHint: true }),

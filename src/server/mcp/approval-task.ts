@@ -12,11 +12,14 @@ type Deps = {
 }
 type End = Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>
 
-/** People take their time; a call that runs does not (RA12). */
+/** A person decides slowly; an approved call runs soon (RA12). */
 const pollWhilePendingMs = 5000
 const pollWhileRunningMs = 1000
 
-/** The approval of a call in the words of SEP-2663. Every end but an error of JSON-RPC is a tool's result. */
+/**
+ * Converts the approval of a call to a task of SEP-2663. Every end except a JSON-RPC error is a
+ * tool result.
+ */
 export function toTask(
   { approvals, registry }: Deps,
   approval: Approval,
@@ -29,10 +32,10 @@ export function toTask(
     lastUpdatedAt: formatRfc3339(decidedAt ?? createdAt),
     ttlMs: null,
     pollIntervalMs: status === 'pending' ? pollWhilePendingMs : pollWhileRunningMs,
-    ...endOf(),
+    ...toEnd(),
   }
 
-  function endOf(): End {
+  function toEnd(): End {
     if (status === 'withdrawn' && reason === null)
       return { status: 'cancelled', statusMessage: 'The request was withdrawn.' }
     const settled = toSettled(approval, registry.find(approval.action), approvals)
@@ -41,21 +44,21 @@ export function toTask(
         status: 'working',
         statusMessage:
           status === 'pending'
-            ? `Waits for a person: ${approvals.reviewUrl(id)}`
+            ? `Waiting for a person: ${approvals.reviewUrl(id)}`
             : 'Approved; cowork runs it.',
       }
     if (settled.status === 'done') {
       const { tool, output, earlier } = settled
-      return completed(withEditNotice(toContent(tool, output, structured), earlier))
+      return toCompleted(withEditNotice(toContent(tool, output, structured), earlier))
     }
     const { code, message, data } = toProtocolError(settled)
     return settled.code === 'rpc_error'
       ? { status: 'failed', error: { code, message, data } }
-      : completed(toErrorResult(settled))
+      : toCompleted(toErrorResult(settled))
   }
 }
 
-const completed = (result: Readonly<Record<string, unknown>>): End => ({
+const toCompleted = (result: Readonly<Record<string, unknown>>): End => ({
   status: 'completed',
   result,
 })

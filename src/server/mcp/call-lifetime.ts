@@ -5,27 +5,29 @@ import type { Call } from '#base/tool.ts'
 export type CallLifetime = ReturnType<typeof createCallLifetime>
 
 /**
- * The request's signal fires on the newer HTTP also when the exchange is over. A call's own must not:
- * what it left running is not to be stopped by its own answer.
+ * Creates the abort signal of a call. With the current protocol over HTTP, the request's signal
+ * also fires after the response, which must not stop work that the call left running.
  */
 export function createCallLifetime({ mcpReq: { signal } }: ServerContext) {
   const own = new AbortController()
   const end = () => own.abort(signal.reason)
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })
-  let over = false
+  let isOver = false
   return {
     signal: own.signal,
-    isOver: () => over || own.signal.aborted,
+    isOver: () => isOver || own.signal.aborted,
     end,
     cut() {
-      over = true
+      isOver = true
       signal.removeEventListener('abort', end)
     },
   }
 }
 
-/** Sent only to those who asked, only forwards, and never after the answer. */
+/**
+ * Reports progress only if the client requested it, only forwards, and never after the response.
+ */
 export function createProgressReporter(
   { mcpReq }: ServerContext,
   { isOver }: CallLifetime,
@@ -42,7 +44,7 @@ export function createProgressReporter(
       ...(total !== undefined && { total }),
       ...(message !== undefined && { message }),
     }
-    // Nobody is left to be told when this fails.
+    // A failure means that the client is gone.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }

@@ -11,14 +11,14 @@ import type { createServers, Credentials, BoundCredentials, ServerBinding } from
 import { createLineTransport, serveStdioLines } from './stdio.ts'
 import type { LineTransport } from './stdio.ts'
 
-/** The handshake of the stdio bridge, which precedes the client's first byte (I13). */
+/** The handshake of the stdio bridge, sent before the client's first byte (I13). */
 export type BridgeHello = {
   readonly token?: string
   readonly agent?: string
   readonly session?: string
   readonly selection?: ToolSelection
   readonly structured?: boolean
-  /** The bridge had a connection before this one (RA4). */
+  /** The bridge reconnects (RA4). */
   readonly isReconnect?: boolean
   /** Text for the model, such as a version mismatch (RA14). */
   readonly notice?: string
@@ -26,34 +26,32 @@ export type BridgeHello = {
 
 export type ConnectionDeps = ReturnType<typeof createServers> & {
   readonly registry: ToolRegistry
-  readonly listens: Pick<ReturnType<typeof createSubscriptions>, 'over'>
+  readonly subscriptions: Pick<ReturnType<typeof createSubscriptions>, 'forConnection'>
   readonly log: Log
   readonly ended: (session: string) => void
-  /** What came with it opens nothing any more. */
+  /** True if the credentials are no longer valid. */
   readonly isOver: (held: BoundCredentials) => boolean
-  /** Parses a line when it is the turn of its lane. */
+  /** Parses a line when its lane is served. */
   readonly parse: (lane: string, line: Buffer) => Promise<unknown>
   readonly onRefused: (error: CoworkError) => void
 }
 
-/** One client over stdio. */
 type Connection = {
   readonly presented: Credentials
   readonly servers: Set<Server>
   readonly transport: LineTransport
-  /** Ends what it listens to. */
   unlisten(): void
 }
 
-/** The clients over stdio, each of which is a session (I12). */
+/** Manages the stdio clients; each connection is a session (I12). */
 export function createConnections(deps: ConnectionDeps) {
-  const { registry, listens, log, newServer, ended, isOver, parse, onRefused } = deps
+  const { registry, subscriptions, log, newServer, ended, isOver, parse, onRefused } = deps
   const connections = new Set<Connection>()
 
-  /** Throws when the bridge selects unknown tools, or reconnects with a token that has ended. */
+  /** Throws if the bridge selects unknown tools or reconnects with an ended token. */
   function checkHello({ selection, token, isReconnect }: BridgeHello): void {
     if (selection) checkSelection(selection, registry.list())
-    if (isReconnect && token !== undefined && isOver({ bearer: token })) throw tokenEnded()
+    if (isReconnect && token !== undefined && isOver({ bearer: token })) throw tokenEndedError()
   }
 
   /** Serves one connection until either side ends it. */
@@ -77,7 +75,9 @@ export function createConnections(deps: ConnectionDeps) {
       busy: 0,
       credentials: () => presented,
     }
-    const listening = listens.over(presented, (message) => transport.onmessage?.(message))
+    const listening = subscriptions.forConnection(presented, (message) =>
+      transport.onmessage?.(message),
+    )
     const transport = createLineTransport(stream, {
       parse: (line) => parse(hello.token ?? session, line),
       take: listening.take,
@@ -88,7 +88,8 @@ export function createConnections(deps: ConnectionDeps) {
     const servers = new Set<Server>()
     const connection = { presented, servers, transport, unlisten: listening.close }
     connections.add(connection)
-    // A client may probe with one era and go on with the other: then two servers live for a moment.
+    // A client may probe with one protocol version and continue with the other, so two servers can
+    // exist briefly.
     await serveStdioLines(transport, log, () => {
       const server = newServer(link)
       servers.add(server)
@@ -108,7 +109,8 @@ export function createConnections(deps: ConnectionDeps) {
     sweep(): void {
       for (const { presented, transport, unlisten } of connections) {
         if (!isOver(presented)) continue
-        // One that came without a token goes on, since a call may bring its own; it only hears nothing more.
+        // A connection without a token stays open, because a call may contain one; its
+        // subscriptions end.
         if (presented.bearer === undefined) unlisten()
         else void transport.close()
       }
@@ -117,8 +119,11 @@ export function createConnections(deps: ConnectionDeps) {
   }
 }
 
-/** The first connection is served with such a token too: the client then shows the AuthError of each call. */
-const tokenEnded = () =>
-  new CoworkError('auth_error', 'The token of this client has been rotated or revoked.', {
-    hint: 'Make one with `cowork agents rotate <id>`, or with `cowork agents add <id>` if\nthe agent was revoked, give it to the client, and start the client again.',
+/**
+ * The first connection of a bridge with an ended token is accepted, so the client shows the
+ * AuthError of each call.
+ */
+const tokenEndedError = () =>
+  new CoworkError('auth_error', 'Token rotated or revoked.', {
+    hint: 'Create a token with `cowork agents rotate <id>`, or with `cowork agents add <id>` if\nthe agent was revoked. Set it in the client and restart the client.',
   })

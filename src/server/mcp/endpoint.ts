@@ -36,38 +36,44 @@ import { toWireTool } from './wire.ts'
 
 export type McpEndpointDeps = ServerDeps & {
   readonly approvals: Parameters<typeof createPendingReply>[0]['approvals']
-  readonly patienceMs?: number
+  readonly waitMs?: number
   readonly now: Clock
-  /** For requests that are refused before they are calls. */
+  /** Records requests that are refused before they become calls. */
   readonly note: (draft: EntryDraft) => void
   readonly toHttpStatus: ToHttpStatus
-  /** AGENT_ID of the daemon's environment. */
+  /** AGENT_ID from the daemon's environment. */
   readonly agentId?: string | undefined
   readonly limits: SessionLimits & {
     readonly bodyBytes: number
     readonly callsInFlight: number
-    /** How long `close` waits for calls under way. */
+    /** How long `close` waits for running calls. */
     readonly graceMs: number
   }
 }
 
-/** What the HTTP door knows of a request before MCP begins. */
+/** The data of an HTTP request outside its MCP message. */
 export type IncomingRequest = {
   readonly address: string
   readonly bearer?: string
   readonly parsedBody?: unknown
-  /** The toolset in the path, as in `/mcp/files`. */
+  /** The toolset in the path, for example `/mcp/files`. */
   readonly toolset?: string
-  /** Serves that toolset and nothing else. */
-  readonly isOnly?: true
+  /** Serves only that toolset. */
+  readonly isExclusive?: true
   readonly query?: Readonly<Record<string, string>>
-  /** On the addresses of the oldest revision: the stream a message is for, or none to open one. */
-  readonly old?: { readonly stream?: string }
+  /**
+   * Set on the endpoints of the 2024-11-05 revision: the stream of a message; without `stream`, a
+   * new stream is opened.
+   */
+  readonly legacySse?: { readonly stream?: string }
 }
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>
 
-/** MCP in both eras, over HTTP and stdio, in front of one registry and one dispatch (SV10). */
+/**
+ * Creates the MCP endpoint: current and legacy protocol, HTTP and stdio, with one registry and one
+ * dispatch (SV10).
+ */
 export function createMcpEndpoint(deps: McpEndpointDeps) {
   const { registry, identity, limits, log } = deps
   const inFlight = createInFlightLimiter(limits.callsInFlight)
@@ -76,29 +82,30 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     largeTools: () => registry.list().flatMap(({ large, name }) => (large ? [name] : [])),
   })
   const calls = new Set<RunningCall>()
-  const waiting = createPendingReply(deps)
-  const listens = createSubscriptions(deps)
-  const tasks = deps.tasks ? combineTaskSources(deps.tasks, waiting.tasks) : waiting.tasks
-  const servers = createServers({ ...deps, tasks }, { inFlight, calls, waiting, checkOpen })
+  const pendingReply = createPendingReply(deps)
+  const subscriptions = createSubscriptions(deps)
+  const tasks = deps.tasks ? combineTaskSources(deps.tasks, pendingReply.tasks) : pendingReply.tasks
+  const servers = createServers({ ...deps, tasks }, { inFlight, calls, pendingReply, checkOpen })
   const { newServer } = servers
-  /** Which credentials came with which request; the SDK hands the request back to every handler. */
-  const arrivals = new WeakMap<
+  /** The credentials of each request; the SDK passes the request to every handler. */
+  const requests = new WeakMap<
     Request,
     { readonly view: ToolView; readonly credentials: Credentials }
   >()
   const recordRefused = createCountedEntries({
-    toEntry: refusedEntry,
+    toEntry: buildRefusedEntry,
     appendDeferred: deps.note,
     sleep: (ms) => setTimeout(ms, undefined, { ref: false }),
     log,
   })
   let isClosing = false
 
-  // A schema that cannot be listed should stop the start, not the first client.
+  // An invalid schema must fail the startup, not the first client.
   for (const tool of registry.list()) toWireTool(tool)
 
-  const arrivalOf = (request: Request | undefined) => (request && arrivals.get(request)) ?? nobody
-  const credentials = ({ http }: ServerContext) => arrivalOf(http?.req).credentials
+  const getRequest = (request: Request | undefined) =>
+    (request && requests.get(request)) ?? unknownRequest
+  const credentials = ({ http }: ServerContext) => getRequest(http?.req).credentials
   const newLink = (view: ToolView, session?: string, bearer?: string): ServerBinding => ({
     transport: 'http',
     view,
@@ -108,18 +115,18 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     ...(session !== undefined && { session }),
   })
 
-  const modern = createMcpHandler(
+  const currentHandler = createMcpHandler(
     ({ requestInfo }) => {
-      const { view, credentials: brought } = arrivalOf(requestInfo)
+      const { view, credentials: brought } = getRequest(requestInfo)
       return newServer(newLink(view, undefined, brought.bearer))
     },
     {
       legacy: 'reject',
-      onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
+      onerror: (error) => log.debug('request refused', { error: error.message }),
     },
   )
   const { endConnection } = identity.sessions
-  /** Its token opens nothing any more; where it has none, the door is closed (I4, I5). */
+  /** True if the token has ended, or if it is missing and authentication is on (I4, I5). */
   const isOver = ({ bearer, agentToken, isAnonymous }: BoundCredentials) => {
     const tokens = [bearer, agentToken].filter((token) => token !== undefined)
     if (tokens.length > 0) return tokens.some(identity.isTokenEnded)
@@ -137,7 +144,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   const connections = createConnections({
     ...servers,
     registry,
-    listens,
+    subscriptions,
     log,
     ended: endConnection,
     isOver,
@@ -147,30 +154,30 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
 
   function checkOpen(): void {
     if (!isClosing) return
-    const hint = 'Try again in a moment.'
+    const hint = 'Retry in a moment.'
     throw new CoworkError('shutting_down', 'cowork is shutting down.', { hint })
   }
 
-  const old = createLegacySse({
+  const legacySse = createLegacySse({
     maxStreams: limits.maxSessions,
     messagesPath: legacySsePaths.messages,
     log,
     isOver,
   })
 
-  /** Ends what nobody uses any more, and what is held by those who may not come in any more (I4). */
+  /** Ends idle sessions, and the calls and streams of ended credentials (I4). */
   async function sweep(): Promise<void> {
-    const over = [...calls, ...listens.streams()].filter(({ held }) => isOver(held))
+    const over = [...calls, ...subscriptions.streams()].filter((one) => isOver(one.credentials))
     for (const { end } of over) end()
-    // The answers of these calls go out before what carries them ends.
+    // The responses of these calls are sent before their transport ends.
     if (over.length > 0) await setImmediate()
-    for (const open of [sessions, old, connections]) open.sweep()
+    for (const open of [sessions, legacySse, connections]) open.sweep()
   }
   const sweeper = setInterval(() => void sweep(), Math.min(limits.idleMs, 60_000))
   sweeper.unref()
-  const unfollow = identity.onChange(() => {
+  const stopFollowing = identity.onChange(() => {
     void sweep()
-    // A person may have chosen other tools for an agent (SV18).
+    // A person may have changed the tool selection of an agent (SV18).
     toolsChanged()
   })
 
@@ -178,17 +185,19 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     let body = arrival.parsedBody
     try {
       checkOpen()
-      body ??= await bodyOf(request, arrival)
-      return await (arrival.old ? serveOld(arrival, body) : serve(request, arrival, body))
+      body ??= await readBody(request, arrival)
+      return await (arrival.legacySse
+        ? serveLegacySse(arrival, body)
+        : serve(request, arrival, body))
     } catch (error) {
       if (error instanceof CoworkError) {
-        if (malformed.includes(error.code)) recordRefused({ address: arrival.address, error })
+        if (malformedCodes.includes(error.code)) recordRefused({ address: arrival.address, error })
         return errorResponse(error, deps.toHttpStatus(error.code), body)
       }
-      log.error('an MCP request failed unexpectedly', {
+      log.error('request failed unexpectedly', {
         error: error instanceof Error ? error.stack : String(error),
       })
-      const message = 'The request failed because of a fault in cowork.'
+      const message = 'Internal error: the request failed. The log contains the cause.'
       return errorResponse({ code: 'internal', message }, 500, body)
     }
   }
@@ -198,36 +207,37 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     arrival: IncomingRequest,
     body: unknown,
   ): Promise<Response> {
-    const view = viewOf(arrival)
-    const presented = presentedBy(arrival)
+    const view = getView(arrival)
+    const presented = toCredentials(arrival)
     const isLegacy = await isLegacyRequest(request, body)
-    // The answer of a call that brings its token as an argument says what is wrong with it (seed 001).
-    if (!isLegacy && arrival.bearer === undefined && bringsToken(body)) {
-      arrivals.set(request, { view, credentials: presented })
-      return serveModern(request, body)
+    // A call with an invalid token argument gets an error result that explains it (File Ops).
+    if (!isLegacy && arrival.bearer === undefined && hasTokenArgument(body)) {
+      requests.set(request, { view, credentials: presented })
+      return serveCurrent(request, body)
     }
     const isAnonymous = identity.mode() === 'closed' && canBeAnonymous(arrival, body)
     const principal = isAnonymous
       ? `anonymous:${arrival.address}`
       : await identity.getPrincipal({ door: 'mcp', ...presented })
-    // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
+    // HTTP returns 429 if the client has too many requests; the call itself is counted when it
+    // runs.
     if (isCall(body)) trackInFlight(inFlight, principal)()
-    arrivals.set(request, {
+    requests.set(request, {
       view,
       credentials: isAnonymous ? presented : { ...presented, principal },
     })
     const holder = { ...presented, principal, ...(isAnonymous && { isAnonymous }) }
-    return isLegacy ? sessions.handle(request, view, holder, body) : serveModern(request, body)
+    return isLegacy ? sessions.handle(request, view, holder, body) : serveCurrent(request, body)
   }
 
-  function viewOf({ query = {}, toolset, isOnly }: IncomingRequest): ToolView {
+  function getView({ query = {}, toolset, isExclusive }: IncomingRequest): ToolView {
     const tools = registry.list()
     const view = parseView(query, toolset, tools)
-    return isOnly && toolset !== undefined ? onlyToolset(view, toolset, tools) : view
+    return isExclusive && toolset !== undefined ? onlyToolset(view, toolset, tools) : view
   }
 
-  /** In open mode a client without a name of its own goes by the daemon's AGENT_ID, if there is one (I5). */
-  function presentedBy({ address, bearer }: IncomingRequest): Credentials {
+  /** With authentication off, a client without a name uses the daemon's AGENT_ID, if set (I5). */
+  function toCredentials({ address, bearer }: IncomingRequest): Credentials {
     const { agentId } = deps
     return {
       address,
@@ -236,47 +246,50 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     }
   }
 
-  async function serveModern(request: Request, body: unknown): Promise<Response> {
+  async function serveCurrent(request: Request, body: unknown): Promise<Response> {
     if (isSubscribeRequest(body))
-      return listens.stream(body, arrivalOf(request).credentials, request.signal, (parsedBody) =>
-        modern.fetch(request, { parsedBody }),
+      return subscriptions.stream(
+        body,
+        getRequest(request).credentials,
+        request.signal,
+        (parsedBody) => currentHandler.fetch(request, { parsedBody }),
       )
     const { params } = isCall(body) ? body : {}
     const tool = registry.find(String(params?.name))
     if (tool) checkHeaderArguments(tool, params?.arguments, request.headers)
-    return modern.fetch(request, { parsedBody: body })
+    return currentHandler.fetch(request, { parsedBody: body })
   }
 
-  /** The addresses of the oldest revision, where they are wanted (SV6). */
-  async function serveOld(arrival: IncomingRequest, body: unknown): Promise<Response> {
-    const { old: asked } = arrival
-    const presented = presentedBy(arrival)
+  /** Serves the endpoints of the 2024-11-05 revision, if enabled (SV6). */
+  async function serveLegacySse(arrival: IncomingRequest, body: unknown): Promise<Response> {
+    const { legacySse: asked } = arrival
+    const presented = toCredentials(arrival)
     const principal = await identity.getPrincipal({ door: 'mcp', ...presented })
     if (isCall(body)) trackInFlight(inFlight, principal)()
     const known = { ...presented, principal }
-    if (asked?.stream !== undefined) return old.post(asked.stream, known, body)
-    return old.open(known, (session, held) => {
-      const server = newServer({ ...newLink(nobody.view, session), credentials: held })
+    if (asked?.stream !== undefined) return legacySse.post(asked.stream, known, body)
+    return legacySse.open(known, (session, held) => {
+      const server = newServer({ ...newLink(unknownRequest.view, session), credentials: held })
       server.onclose = () => endConnection(session)
       return server
     })
   }
 
-  async function bodyOf(request: Request, arrival: IncomingRequest): Promise<unknown> {
+  async function readBody(request: Request, arrival: IncomingRequest): Promise<unknown> {
     if (!['GET', 'POST', 'DELETE'].includes(request.method))
-      throw new CoworkError('method_not_allowed', `MCP has no use for ${request.method}.`, {
-        hint: 'Send messages with POST.',
+      throw new CoworkError('method_not_allowed', `Method not allowed: ${request.method}.`, {
+        hint: 'Send MCP messages with POST.',
       })
     if (request.method !== 'POST') return undefined
     if (!isJsonContentType(request.headers.get('content-type')))
       throw new CoworkError('json_expected', 'The body must be JSON.', {
-        hint: 'Send it with content-type: application/json.',
+        hint: 'Send the body with content-type: application/json.',
       })
     const lane = arrival.bearer ?? arrival.address
-    // A file may come with a call that writes it, from whom a token vouches for (SV25).
+    // A body as large as a file is accepted only from a verified agent (SV25).
     const isLarge = Number(request.headers.get('content-length')) > messages.maxBytes
     const canWriteFiles = isLarge && arrival.bearer !== undefined
-    if (canWriteFiles) await identity.getPrincipal({ door: 'mcp', ...presentedBy(arrival) })
+    if (canWriteFiles) await identity.getPrincipal({ door: 'mcp', ...toCredentials(arrival) })
     return messages.readMessage(lane, request, canWriteFiles)
   }
 
@@ -290,25 +303,26 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     stream.destroy()
   }
 
-  function tell(send: (server: Server) => Promise<void>): void {
+  function broadcast(send: (server: Server) => Promise<void>): void {
     const all = [...sessions.servers(), ...connections.servers()]
-    // One that has not said hello yet, or just left, will list anew anyway.
+    // An error means that the client is not initialized or has disconnected; it will list again
+    // anyway.
     for (const server of all) send(server).catch(() => undefined)
   }
 
   function toolsChanged(): void {
-    modern.notify.toolsChanged()
-    tell((server) => server.sendToolListChanged())
+    currentHandler.notify.toolsChanged()
+    broadcast((server) => server.sendToolListChanged())
   }
 
   function promptsChanged(): void {
-    modern.notify.promptsChanged()
-    tell((server) => server.sendPromptListChanged())
+    currentHandler.notify.promptsChanged()
+    broadcast((server) => server.sendPromptListChanged())
   }
 
-  /** Only the newer era: a client of the older one subscribes at its own server (mcp-resources.ts). */
+  /** For current clients; legacy clients subscribe at their own server (mcp-resources.ts). */
   function resourceUpdated(uri: string): void {
-    modern.notify.resourceUpdated(uri)
+    currentHandler.notify.resourceUpdated(uri)
     for (const server of connections.servers())
       if (isCurrentProtocol(server)) server.sendResourceUpdated({ uri }).catch(() => undefined)
   }
@@ -316,14 +330,14 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   async function close(): Promise<void> {
     isClosing = true
     clearInterval(sweeper)
-    unfollow()
-    waiting.close()
+    stopFollowing()
+    pendingReply.close()
     const grace = setTimeout(limits.graceMs, undefined, { ref: false })
     const done = [...calls].map((one) => one.done)
     await Promise.race([Promise.allSettled(done), grace])
-    // The last answers are still on their way out.
+    // The last responses are still being sent.
     await setImmediate()
-    const open = [modern, sessions, old, connections, messages]
+    const open = [currentHandler, sessions, legacySse, connections, messages]
     await Promise.allSettled(open.map((one) => one.close()))
   }
 
@@ -340,8 +354,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   }
 }
 
-/** Faults of the request itself; those of credentials and of load are recorded or counted elsewhere. */
-const malformed = [
+/** Malformed requests. Authentication failures and limits are recorded or counted elsewhere. */
+const malformedCodes = [
   'invalid_json',
   'json_expected',
   'too_large',
@@ -354,7 +368,11 @@ const malformed = [
 
 type RefusedRequest = { readonly address: string; readonly error: CoworkError }
 
-const refusedEntry = (address: string, { error }: RefusedRequest, count: number): EntryDraft => ({
+const buildRefusedEntry = (
+  address: string,
+  { error }: RefusedRequest,
+  count: number,
+): EntryDraft => ({
   type: 'request.refused',
   actor: systemActor,
   domain: 'cowork',
@@ -363,10 +381,10 @@ const refusedEntry = (address: string, { error }: RefusedRequest, count: number)
   data: { message: error.message, count },
 })
 
-/** Where clients of the 2024-11-05 revision connect and post. */
+/** The endpoints of the 2024-11-05 revision. */
 export const legacySsePaths = { stream: '/sse', messages: '/messages' }
 
-const nobody: { readonly view: ToolView; readonly credentials: Credentials } = {
+const unknownRequest: { readonly view: ToolView; readonly credentials: Credentials } = {
   view: defaultView,
   credentials: { address: 'unknown' },
 }
@@ -381,13 +399,16 @@ type ToolCall = {
 const isCall = (body: unknown): body is ToolCall =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'
 
-const bringsToken = (body: unknown): boolean => {
+const hasTokenArgument = (body: unknown): boolean => {
   if (!isCall(body)) return false
   const { name, arguments: args } = body.params ?? {}
   const used = parseUse(String(name), args)?.arguments as typeof args
   return typeof (args?.agent_token ?? used?.agent_token) === 'string'
 }
 
-/** Handshake and lists need no token, so that a client can start; calls and subscriptions do (SV21). */
+/**
+ * Handshake and lists need no token, so a client can start; calls and subscriptions need one
+ * (SV21).
+ */
 const canBeAnonymous = ({ bearer }: IncomingRequest, body: unknown): boolean =>
-  bearer === undefined && (isCall(body) ? bringsToken(body) : !isSubscribeRequest(body))
+  bearer === undefined && (isCall(body) ? hasTokenArgument(body) : !isSubscribeRequest(body))

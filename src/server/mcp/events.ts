@@ -7,11 +7,11 @@ type Event = {
   readonly size: number
 }
 
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024
 
 /**
- * The last messages of one session, so that a client of the older era whose stream broke can ask for what
- * it missed. Bounded: a client that stays away for longer than that has to call again.
+ * Stores the last messages of a session, so a legacy client can resume a broken stream. The store
+ * is bounded: after a longer absence the client must repeat its calls.
  */
 export function createEventStore(): EventStore {
   const events: Event[] = []
@@ -24,16 +24,16 @@ export function createEventStore(): EventStore {
       const event = { id: next++, stream, message, size: JSON.stringify(message).length }
       events.push(event)
       bytes += event.size
-      while (bytes > mostBytes && events.length > 1) bytes -= events.shift()?.size ?? 0
+      while (bytes > maxBytes && events.length > 1) bytes -= events.shift()?.size ?? 0
       return Promise.resolve(String(event.id))
     },
     getStreamIdForEventId: (id) => Promise.resolve(find(id)?.stream),
     async replayEventsAfter(lastEventId, { send }) {
       const last = find(lastEventId)
-      if (!last) throw new Error('the event asked for is no longer kept')
+      if (!last) throw new Error('the requested event is no longer stored')
       const missed = events.filter(({ id, stream }) => stream === last.stream && id > last.id)
       for (const { id, message } of missed)
-        // A stream begins with an empty event: it only gives the client an id to come back with.
+        // The first event of a stream is empty: it only provides an id for resuming.
         if ('jsonrpc' in message) await send(String(id), message)
       return last.stream
     },

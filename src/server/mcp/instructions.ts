@@ -2,11 +2,14 @@ import { isSelected } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
 
-/** Some clients show a model these lines and no descriptions of tools, so they name what there is (SV17). */
+/**
+ * Some clients show models these lines but no tool descriptions, so the lines name the tools
+ * (SV17).
+ */
 const groups = [
   {
     toolset: 'cowork',
-    text: 'cowork_* tools: cowork_propose an action with consequences outside cowork before you do it and follow its answer; cowork_check_approval; cowork_handoff to give work to a person; cowork_log what you did.',
+    text: 'cowork_* tools: cowork_propose an action with consequences outside cowork before you do it and follow its result; cowork_check_approval; cowork_handoff to give work to a person; cowork_log what you did.',
   },
   {
     toolset: 'files',
@@ -19,11 +22,14 @@ const groups = [
 ]
 
 const always = [
-  'Pending is not failure: a person decides. Do not work around it, not with other tools either. cowork runs an approved call itself; call cowork_check_approval for its result and do other work meanwhile. A refusal names the next step.',
-  'More tools: cowork_find_tools {query}, then cowork_use {tool, arguments}. Call a tool that an answer names and your list lacks in the same way.',
+  'Pending is not failure: a person decides. Do not work around it, not with other tools either. cowork runs an approved call itself; do other work and call cowork_check_approval for its result. A refusal names the next step.',
+  'More tools: cowork_find_tools {query}, then cowork_use {tool, arguments}. Call unlisted tools that a result names in the same way.',
 ]
 
-/** How to work here, for every model that connects: short, since it stays in the model's context. */
+/**
+ * Builds the instructions for connecting models. They are short, because they stay in the model's
+ * context.
+ */
 export const instructionsFor = (selection: ToolSelection, tools: readonly Tool[]): string =>
   [
     'cowork lets you work with people on this machine: they see, approve and undo what agents do.',

@@ -8,33 +8,37 @@ import type { SessionOwner } from './sessions.ts'
 
 export type LegacySseDeps = {
   readonly maxStreams: number
-  /** Where the client posts to, relative to this server. */
+  /** The path for POST requests, relative to this server. */
   readonly messagesPath: string
   readonly log: Log
-  /** What its token opened is over. */
+  /** True if the credentials of the stream are no longer valid. */
   readonly isOver: (holder: SessionOwner) => boolean
 }
 
-/** As it came with the last message: the client may have moved to a newer token. */
-type Known = Credentials & SessionOwner
-type Stream = { holder: Known; readonly transport: Transport }
+/** Taken from the last message: the client may use a newer token. */
+type StreamOwner = Credentials & SessionOwner
+type Stream = { holder: StreamOwner; readonly transport: Transport }
 
 /**
- * HTTP+SSE of the 2024-11-05 revision, for clients that know nothing newer (`TRANSPORT=sse`, SV6): one
- * stream carries all answers, messages come by POST. The id of a stream names it and lets nobody in: each
- * request brings its credential, and the stream belongs to whoever opened it.
+ * Creates the HTTP+SSE transport of the 2024-11-05 revision (`TRANSPORT=sse`, SV6): one stream
+ * carries all responses, messages arrive by POST. The stream id is not a credential: each request has
+ * its own, and the stream belongs to the caller that opened it.
  */
 export function createLegacySse({ maxStreams, messagesPath, log, isOver }: LegacySseDeps) {
   const streams = new Map<string, Stream>()
 
   async function open(
-    holder: Known,
-    serverFor: (id: string, held: () => Known) => Server,
+    holder: StreamOwner,
+    serverFor: (id: string, held: () => StreamOwner) => Server,
   ): Promise<Response> {
     if (streams.size >= maxStreams)
-      throw new CoworkError('too_many_sessions', `All ${maxStreams} streams are taken.`, {
-        hint: 'Try again later.',
-      })
+      throw new CoworkError(
+        'too_many_sessions',
+        `Too many open streams: the limit is ${maxStreams}.`,
+        {
+          hint: 'Close unused streams, or retry later.',
+        },
+      )
     const id = newId()
     const encoder = new TextEncoder()
     let say = (_event: string, _data: string) => {}
@@ -73,19 +77,19 @@ export function createLegacySse({ maxStreams, messagesPath, log, isOver }: Legac
     })
   }
 
-  function post(id: string, holder: Known, body: unknown): Response {
+  function post(id: string, holder: StreamOwner, body: unknown): Response {
     const stream = streams.get(id)
     if (stream?.holder.principal !== holder.principal)
-      throw new CoworkError('unknown_session', 'There is no such stream.', {
-        hint: 'Open one with GET /sse.',
+      throw new CoworkError('unknown_session', 'Unknown stream.', {
+        hint: 'Open a stream with GET /sse.',
       })
     stream.holder = holder
     try {
       stream.transport.onmessage?.(parseJSONRPCMessage(body))
     } catch (error) {
-      log.debug('an old client sent what is no message', { error })
+      log.debug('legacy client sent an invalid message', { error })
       throw new CoworkError('invalid_input', 'The body is not a JSON-RPC 2.0 message.', {
-        hint: 'Send one message a request.',
+        hint: 'Send one message per request.',
       })
     }
     return new Response('Accepted', { status: 202 })

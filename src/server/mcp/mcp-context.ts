@@ -6,10 +6,10 @@ import {
 import type { ClientCapabilities, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Call } from '#base/tool.ts'
 
-/** The MCP request behind a call, for the few tools that speak MCP themselves (the gateway's). */
+/** The MCP request of a call, for the few tools that use MCP themselves. */
 export type McpContext = {
   readonly context: ServerContext
-  /** The client can take a task instead of an answer (SV15). */
+  /** True if the client accepts a task as the result (SV15). */
   readonly tasks: boolean
 }
 
@@ -21,34 +21,36 @@ export const createMcpContext = (context: ServerContext): McpContext => ({
 })
 
 export const getMcpContext = (call: Call): McpContext | undefined =>
-  isExchange(call.mcpContext) ? call.mcpContext : undefined
+  isMcpContext(call.mcpContext) ? call.mcpContext : undefined
 
-const isExchange = (value: unknown): value is McpContext =>
+const isMcpContext = (value: unknown): value is McpContext =>
   typeof value === 'object' && value !== null && 'context' in value && 'tasks' in value
 
-/** What a client of the 2026 era says of itself with every request. */
+/** The client data that every current request contains. */
 type Envelope = {
   readonly [CLIENT_INFO_META_KEY]?: { readonly name?: unknown; readonly version?: unknown }
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities
 }
 
-const envelopeOf = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
+const getEnvelope = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
 
-export const getClientInfo = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
+export const getClientInfo = (context: ServerContext) => getEnvelope(context)[CLIENT_INFO_META_KEY]
 
-/** With the call itself, else with the HTTP request that brought it. */
+/** Reads the trace context from the call, otherwise from its HTTP request. */
 export function getTraceparent({ mcpReq, http }: ServerContext): string | undefined {
-  const named = mcpReq._meta?.[TRACEPARENT_META_KEY]
-  return typeof named === 'string' ? named : (http?.req?.headers.get('traceparent') ?? undefined)
+  const fromParams = mcpReq._meta?.[TRACEPARENT_META_KEY]
+  return typeof fromParams === 'string'
+    ? fromParams
+    : (http?.req?.headers.get('traceparent') ?? undefined)
 }
 
-/** The client can show a person an address (A5). */
+/** True if the client can show a URL to a person (A5). */
 export function supportsUrlElicitation(server: Server, context: ServerContext): boolean {
   const declared =
-    envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
+    getEnvelope(context)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
   return declared?.elicitation?.url !== undefined
 }
 
-/** The 2025 era's tasks were another thing, so its clients take none. */
+/** Tasks of the 2025 protocol differ, so legacy clients do not support these. */
 export const supportsTasks = (context: ServerContext): boolean =>
-  envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY]?.extensions?.[tasksExtension] !== undefined
+  getEnvelope(context)[CLIENT_CAPABILITIES_META_KEY]?.extensions?.[tasksExtension] !== undefined

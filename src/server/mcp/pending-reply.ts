@@ -31,29 +31,29 @@ type Deps = {
   readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly log: Log
-  /** How long a call is held open: for the client's answer, and then for the person's. */
-  readonly patienceMs?: number
+  /** How long a call stays open: for the client's response, and then for the decision. */
+  readonly waitMs?: number
 }
 type Waiting = Extract<CallResult, { status: 'waiting' }>
-type Question = { readonly message: string; readonly url: string }
+type UrlPrompt = { readonly message: string; readonly url: string }
 
-const question = 'cowork_approval'
-/** Clients give up after a minute; twice this is what they wait at most. */
-const defaultPatience = 25_000
-/** Longer than a request waits for a person. */
-const longestTimerMs = 2 ** 31 - 1
+const elicitationKey = 'cowork_approval'
+/** Clients time out after a minute; a call waits at most twice this time. */
+const defaultWaitMs = 25_000
+/** The maximum timer, longer than any request stays pending. */
+const maxTimerMs = 2 ** 31 - 1
 
 /**
- * How a call that waits for a person is answered: as a task where the client takes them, by showing it the
- * address where that is possible, else by a reply that says where and how to ask. All of them lead to the
- * same record, and nothing a client answers decides anything (A5). The runner runs what is approved; here a call
- * only waits for that (A15).
+ * Answers pending calls: as a task if the client supports tasks, by showing the review URL if
+ * possible, otherwise with a reply that explains how to check. All variants use the same approval,
+ * and no client response decides anything (A5). The runner executes approved calls; a call only
+ * waits here (A15).
  */
 export function createPendingReply(deps: Deps) {
-  const { approvals, dispatch, log, patienceMs = defaultPatience } = deps
-  const end = new AbortController()
-  /** The requests that have a task and have not ended. */
-  const tasksFor = new Set<string>()
+  const { approvals, dispatch, log, waitMs = defaultWaitMs } = deps
+  const closing = new AbortController()
+  /** The pending requests with a task. */
+  const watchedTasks = new Set<string>()
 
   async function answer(
     server: Server,
@@ -72,23 +72,23 @@ export function createPendingReply(deps: Deps) {
     if (!supportsUrlElicitation(server, context)) return pending
     const url = approvals.reviewUrl(id)
     const asked = {
-      message: `A person decides whether ${approval.requester} may call ${tool.name}. Open the inbox to look at it.`,
+      message: `Approval needed: ${approval.requester} calls ${tool.name}. Open the inbox to decide.`,
       url,
     }
     const isPending = approval.status === 'pending'
-    const response = inputResponse(context.mcpReq.inputResponses, question)
+    const response = inputResponse(context.mcpReq.inputResponses, elicitationKey)
     if (isPending && isCurrentProtocol(server) && response.kind === 'missing')
       return inputRequired({
-        inputRequests: { [question]: inputRequired.elicitUrl(asked) },
+        inputRequests: { [elicitationKey]: inputRequired.elicitUrl(asked) },
       }) as unknown as CallToolResult
-    if (isPending) request.progress?.(0, undefined, `Waits for a person: ${url}`)
-    const signal = AbortSignal.any([end.signal, request.signal ?? end.signal])
-    const wait = (until: AbortSignal) => approvals.waitUntilFinished(id, patienceMs, until)
+    if (isPending) request.progress?.(0, undefined, `Waiting for a person: ${url}`)
+    const signal = AbortSignal.any([closing.signal, request.signal ?? closing.signal])
+    const wait = (until: AbortSignal) => approvals.waitUntilFinished(id, waitMs, until)
     const isAccepted = response.kind === 'elicit' && response.action === 'accept'
     const isAsked = isPending && !isCurrentProtocol(server)
     let latest: Approval | undefined
     try {
-      if (isAsked) latest = await askWhile(server, context, asked, wait, signal)
+      if (isAsked) latest = await promptAndWait(server, context, asked, wait, signal)
       else if (!isPending || isAccepted) latest = await wait(signal)
     } finally {
       if (isCancelled(server, context)) await cancel(id, request)
@@ -103,36 +103,34 @@ export function createPendingReply(deps: Deps) {
     return withEditNotice(toResult(server, { ...done, call }, structured), earlier)
   }
 
-  /** A task waits for its request until that ends, though the client asks for the task only now and then. */
+  /** Waits for the request of a task until it ends, because the client polls only occasionally. */
   function waitForTask(id: string): void {
-    if (tasksFor.has(id)) return
-    tasksFor.add(id)
+    if (watchedTasks.has(id)) return
+    watchedTasks.add(id)
     approvals
-      .waitUntilFinished(id, longestTimerMs, end.signal)
-      .catch((error: unknown) =>
-        log.warn('the wait of a task ended early', { error: errorMessage(error) }),
-      )
-      .finally(() => tasksFor.delete(id))
+      .waitUntilFinished(id, maxTimerMs, closing.signal)
+      .catch((error: unknown) => log.warn('task wait failed', { error: errorMessage(error) }))
+      .finally(() => watchedTasks.delete(id))
   }
 
-  /** Withdraws what the cancelled call asked for, unless another call waits for it (RA12). */
+  /** Withdraws the request of a cancelled call, unless another call waits for it (RA12). */
   async function cancel(id: string, { caller }: CallRequest): Promise<void> {
-    if (end.signal.aborted || approvals.isAwaited(id)) return
+    if (closing.signal.aborted || approvals.isAwaited(id)) return
     await approvals
       .cancel(id, caller)
       .catch((error: unknown) =>
-        log.warn('a cancelled request could not be withdrawn', { error: errorMessage(error) }),
+        log.warn('withdrawal of a cancelled request failed', { error: errorMessage(error) }),
       )
   }
 
   /**
-   * The older era asks within the call. Whoever decides meanwhile, elsewhere, ends the question; a client
-   * that cannot be asked after all, or says no, gets the pending reply.
+   * Prompts a legacy client within the call. A decision made elsewhere ends the prompt; if the
+   * client cannot show it or declines, it gets the pending reply.
    */
-  async function askWhile(
+  async function promptAndWait(
     server: Server,
     { mcpReq: { id: relatedRequestId } }: ServerContext,
-    asked: Question,
+    asked: UrlPrompt,
     wait: (until: AbortSignal) => Promise<Approval | undefined>,
     signal: AbortSignal,
   ): Promise<Approval | undefined> {
@@ -142,7 +140,7 @@ export function createPendingReply(deps: Deps) {
     const accepted = server
       .request(
         { method: 'elicitation/create', params: { mode: 'url', elicitationId, ...asked } },
-        { relatedRequestId, timeout: patienceMs, signal: until },
+        { relatedRequestId, timeout: waitMs, signal: until },
       )
       .then(
         ({ action }) => action === 'accept',
@@ -152,7 +150,7 @@ export function createPendingReply(deps: Deps) {
       const first = await Promise.race([accepted, wait(until)])
       const decided = first === true ? await wait(until) : first
       if (!decided || decided.status === 'pending') return undefined
-      // Only a courtesy: the client may close what it shows.
+      // Optional: lets the client close its prompt.
       const params = { elicitationId }
       server
         .notification(
@@ -166,8 +164,11 @@ export function createPendingReply(deps: Deps) {
     }
   }
 
-  /** In open mode nobody can be told apart, and tasks/get names no agent: there the id is what counts. */
-  async function ownCall(id: string, caller: Caller): Promise<Approval | undefined> {
+  /**
+   * With authentication off, callers cannot be distinguished and tasks/get names no agent, so the
+   * id is sufficient.
+   */
+  async function findOwnCall(id: string, caller: Caller): Promise<Approval | undefined> {
     const approval = await approvals.get(id)
     if (approval?.kind !== 'call') return undefined
     const { requester, createdAt } = approval
@@ -176,15 +177,15 @@ export function createPendingReply(deps: Deps) {
 
   const tasks: TaskSource = {
     async get(id, caller, structured) {
-      const approval = await ownCall(id, caller)
+      const approval = await findOwnCall(id, caller)
       if (!approval) return undefined
       if (approval.result !== undefined) approvals.noteDelivered(id)
       return toTask(deps, approval, structured)
     },
-    // It asks the client nothing.
-    update: async (id, _, caller) => (await ownCall(id, caller)) !== undefined,
+    // This task never requests input.
+    update: async (id, _, caller) => (await findOwnCall(id, caller)) !== undefined,
     async cancel(id, caller) {
-      const approval = await ownCall(id, caller)
+      const approval = await findOwnCall(id, caller)
       if (!approval) return false
       await dispatch({
         tool: 'cowork_withdraw',
@@ -199,16 +200,16 @@ export function createPendingReply(deps: Deps) {
     answer,
     tasks,
     close(): void {
-      end.abort()
-      // A call that waits for a person is no work to finish.
+      closing.abort()
+      // A pending call has no work to finish on shutdown.
       approvals.stopWaiting()
     },
   }
 }
 
 /**
- * Whether the client took the call back. In the newer era closing the stream of an HTTP request says so; a connection
- * or a session that ends does not.
+ * True if the client cancelled the call. With the current protocol, closing the stream of an HTTP
+ * request cancels it; the end of a connection or session does not.
  */
 function isCancelled(server: Server, { mcpReq: { signal }, http }: ServerContext): boolean {
   if (!signal.aborted) return false

@@ -7,7 +7,10 @@ import type { CallResult } from '#dispatch'
 import type { Problem } from '../guards.ts'
 import { withEarlier } from './earlier-run.ts'
 
-/** Converts an answer of dispatch to a tool result. `structured` clients get the full output of every tool (SV19). */
+/**
+ * Converts a call result to an MCP tool result. `structured` clients get the full output of every
+ * tool (SV19).
+ */
 export function toResult(server: Server, answer: CallResult, structured: boolean): CallToolResult {
   if (answer.status === 'done')
     return withEarlier(toDone(server, answer, structured), answer.earlier)
@@ -19,17 +22,17 @@ type Done = Extract<CallResult, { status: 'done' }>
 
 function toDone(server: Server, { tool, output, notes }: Done, structured: boolean) {
   if (output instanceof McpResult && !tool.speaksMcp)
-    throw new Error(`${tool.name} answers in the words of MCP and does not say so`)
+    throw new Error(`${tool.name} returns an MCP result without declaring it`)
   const content = toContent(tool, output, structured)
-  // A question to the client or a task is no tool's answer: nothing of it is rewritten.
+  // A prompt to the client or a task is not a tool result and stays unchanged.
   if ('resultType' in content) return content
   const result = withNotes(content, notes)
   if (!('structuredContent' in result)) return result
-  // Clients of 2025-11-25 accept only objects there: the SDK wraps anything else.
+  // Clients of 2025-11-25 accept only objects here; the SDK wraps other values.
   return server.projectCallToolResult(result, tool.listing?.['outputSchema'] as JsonSchema)
 }
 
-/** Adds the differences from the request to both halves (SV27). */
+/** Adds notes on differences from the request to both halves (SV27). */
 function withNotes(result: CallToolResult, notes: readonly string[] = []): CallToolResult {
   if (notes.length === 0) return result
   const { content, structuredContent } = result
@@ -41,8 +44,8 @@ function withNotes(result: CallToolResult, notes: readonly string[] = []): CallT
 }
 
 /**
- * The result of a tool. Some clients show their model the content, others structuredContent alone: either half says
- * everything, or the text is sent alone (SV19).
+ * Builds a tool result. Some clients show models the content, others only structuredContent: so
+ * both contain everything, or only text is sent (SV19).
  */
 export function toContent(
   tool: Tool | undefined,
@@ -64,21 +67,21 @@ type JsonSchema = Parameters<Server['projectCallToolResult']>[1]
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An error that the model can read and correct, complete in both halves (SV19). */
-export const toErrorResult = (fault: Problem): CallToolResult => ({
+/** Builds an error that the model can read and correct, complete in both halves (SV19). */
+export const toErrorResult = (problem: Problem): CallToolResult => ({
   isError: true,
-  content: [{ type: 'text', text: textOf(fault) }],
-  structuredContent: toErrorPayload(fault),
+  content: [{ type: 'text', text: toText(problem) }],
+  structuredContent: toErrorPayload(problem),
 })
 
 export const isCurrentProtocol = (server: Server) =>
   (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
 
-/** A refusal where there is no tool's result to put it in. */
-export function toProtocolError(fault: Problem): ProtocolError {
-  const { code, message, details = {} } = fault
+/** Converts a refusal outside of a tool call. */
+export function toProtocolError(problem: Problem): ProtocolError {
+  const { code, message, details = {} } = problem
   if (code !== 'rpc_error')
-    return new ProtocolError(-32000, formatError(fault), toErrorPayload(fault))
+    return new ProtocolError(-32000, formatError(problem), toErrorPayload(problem))
   const { rpc_code: rpcCode, rpc_data: data } = details
   return new ProtocolError(typeof rpcCode === 'number' ? rpcCode : -32603, message, data)
 }
@@ -86,20 +89,20 @@ export function toProtocolError(fault: Problem): ProtocolError {
 export const formatError = ({ message, hint }: Problem): string =>
   hint === undefined ? message : `${message} ${hint}`
 
-/** Marks of the seeds for programs; they tell a model nothing that the prose does not. */
-const marks = new Set(['code', 'message', 'hint', 'error', 'auth_error', 'error_type'])
+/** Machine-readable fields of the source projects; they repeat the message. */
+const hiddenDetails = new Set(['code', 'message', 'hint', 'error', 'auth_error', 'error_type'])
 
-/** Prose, then every detail that it does not mention. */
-function textOf(fault: Problem): string {
+/** Formats the message and every detail that it does not contain. */
+function toText(fault: Problem): string {
   const prose = formatError(fault)
   const details = Object.entries(fault.details ?? {})
-    .filter(([name, value]) => !marks.has(name) && !isMentioned(prose, value))
+    .filter(([name, value]) => !hiddenDetails.has(name) && !isMentioned(prose, value))
     .map(
       ([name, value]) =>
         `${name}: ${typeof value === 'string' ? sanitizeText(value) : toSafeJson(value)}`,
     )
   const text = [prose, ...details].join('\n')
-  // Gemini CLI takes a text that parses as JSON for structured content.
+  // Gemini CLI treats text that parses as JSON as structured content.
   return isJson(text) ? `Error: ${text}` : text
 }
 
@@ -107,7 +110,7 @@ function isMentioned(prose: string, value: unknown): boolean {
   if (value === undefined || value === null) return true
   if (typeof value === 'object') return Object.values(value).every((one) => isMentioned(prose, one))
   const text = typeof value === 'string' ? sanitizeText(value) : toSafeJson(value)
-  // Short values would be found inside of others.
+  // Short values could match inside other values.
   return typeof value === 'string'
     ? prose.includes(text ?? '')
     : new RegExp(String.raw`(?<![\w.])${text}(?![\w.])`).test(prose)
@@ -128,7 +131,7 @@ export const toErrorPayload = ({
   hint,
   details,
 }: Problem): Record<string, unknown> => ({
-  // Named first so that they are read first; named last so that no detail hides them.
+  // First, so models read them first; and last, so no detail overrides them.
   ...Object.assign({ code, message, hint }, details),
   code,
   message,

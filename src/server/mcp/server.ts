@@ -40,59 +40,72 @@ export type ToolView = {
   readonly structured?: boolean
 }
 
-/** What came with one request besides its message. */
+/** The credentials of one request. */
 export type Credentials = Pick<
   PresentedCredentials,
   'address' | 'bearer' | 'fallbackId' | 'label'
 > & {
-  /** Whose calls in flight it counts among; the caller's own where the door could not tell. */
+  /**
+   * The principal for the limit of running calls; the caller itself if the endpoint does not know
+   * it.
+   */
   readonly principal?: string
 }
 
-/** What lets a request in: what it opens ends with these. */
+/** The credentials on which a call or stream depends: it ends with them. */
 export type BoundCredentials = {
   readonly bearer?: string | undefined
   readonly agentToken?: string | undefined
-  /** It came without a token though one is needed: it lists tools, and a call may bring one. */
+  /**
+   * No token although authentication is on: the client can list tools, and a call may contain a
+   * token.
+   */
   readonly isAnonymous?: boolean
 }
 
-/** A call under way. */
+/** A running call. */
 export type RunningCall = {
-  readonly held: BoundCredentials
-  /** When its work is, which may be after it was answered. */
+  readonly credentials: BoundCredentials
+  /** Resolves when the work is done, possibly after the response. */
   readonly done: Promise<unknown>
-  /** Stops it, and answers that whoever makes it may not come in any more. */
+  /** Stops the call and returns an authentication error. */
   end(): void
 }
 
-/** Where a server instance speaks, and for whom. */
+/** The connection of a server instance. */
 export type ServerBinding = {
   readonly transport: Client['transport']
   readonly view: ToolView
-  /** The older era's Mcp-Session-Id, or the stdio connection; the newer HTTP has none (I12). */
+  /**
+   * The legacy Mcp-Session-Id or the stdio connection; none with the current protocol over HTTP
+   * (I12).
+   */
   readonly session?: string
-  /** A sentence for the model at the end of the instructions. */
+  /** An additional sentence at the end of the instructions. */
   readonly notice?: string
-  /** The token it came with. */
+  /** The token of the connection. */
   readonly bearer?: string
-  /** Calls under way, so that a session at work is not taken for idle. */
+  /** The number of running calls, so a busy session does not count as idle. */
   busy: number
   credentials(context: ServerContext): Credentials
 }
 
-/** Resources, prompts, completions: whatever else a server offers beside tools. */
+/** Additional MCP capabilities such as resources, prompts and completions. */
 export type McpFeature = {
   readonly capabilities: ServerCapabilities
   readonly cacheHints?: NonNullable<ServerOptions['cacheHints']>
-  /** Called once, before any client comes. */
+  /** Runs once, before the first client connects. */
   start?(announce: Broadcaster): void
   attach(server: Server, viewer: Viewer): void
-  /** A client of the newer era wants to hear of these addresses until the signal. Which of them it will. */
-  listens?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<readonly string[]>
+  /** Watches URIs for a current client until the signal aborts. Returns the watched URIs. */
+  subscribe?(
+    caller: Caller,
+    uris: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]>
 }
 
-/** Tells every client that listens. */
+/** Notifies every listening client. */
 export type Broadcaster = {
   toolsChanged(): void
   promptsChanged(): void
@@ -114,24 +127,27 @@ export type ServerDeps = {
   readonly tasks?: TaskSource
 }
 
-/** With schemas of ours the SDK answers wrong parameters as such; by its own it calls them its own fault. */
+/**
+ * With our schemas, the SDK reports invalid parameters as such; with its own, as an internal
+ * error.
+ */
 const listSchemas = {
   params: z.looseObject({ cursor: z.string().optional() }),
   result: z.looseObject({}),
 }
 
-/** What the door knows of all its servers together. */
+/** The state shared by all server instances of the endpoint. */
 type Running = {
   readonly inFlight: InFlight
   readonly calls: Set<RunningCall>
-  readonly waiting: Pick<ReturnType<typeof createPendingReply>, 'answer'>
-  /** Throws once the door is closing. */
+  readonly pendingReply: Pick<ReturnType<typeof createPendingReply>, 'answer'>
+  /** Throws during shutdown. */
   readonly checkOpen: () => void
 }
 
 /**
- * Makes the SDK's low-level Server over our own registry. The newer HTTP era asks for one per request, so
- * everything that can be shared is made here, once.
+ * Creates instances of the SDK's low-level Server on our registry. The current protocol needs one
+ * per HTTP request, so shared data is created here once.
  */
 export function createServers(deps: ServerDeps, running: Running) {
   const { registry, dispatch, identity, log, tasks, features = [] } = deps
@@ -142,7 +158,7 @@ export function createServers(deps: ServerDeps, running: Running) {
       ...(tasks ? [{ extensions: { [tasksExtension]: {} } }] : []),
     ].reduce<ServerCapabilities>(mergeCapabilities, { tools: { listChanged: true } }),
     cacheHints: Object.assign(
-      // What is listed depends on the caller.
+      // Lists depend on the caller.
       { 'tools/list': { ttlMs: 5000, cacheScope: 'private' } },
       ...features.map((feature) => feature.cacheHints),
     ),
@@ -155,9 +171,9 @@ export function createServers(deps: ServerDeps, running: Running) {
     context: ServerContext,
   ): Promise<ListToolsResult> {
     const isOpen = identity.mode() === 'open'
-    // A client may learn what there is before it brings a token with its first call (SV21).
+    // A client may list tools before its first call contains a token (SV21).
     const isUnknown = !isOpen && link.credentials(context).bearer === undefined
-    const caller = isUnknown ? undefined : await callerOf(server, link, context)
+    const caller = isUnknown ? undefined : await identifyCaller(server, link, context)
     // Tools beyond the default list may be private, such as those of other servers.
     const selection = caller ? caller.selection : { ...link.view.selection, tools: ['core'] }
     const shown = registry
@@ -176,14 +192,17 @@ export function createServers(deps: ServerDeps, running: Running) {
   ): Promise<CallToolResult> {
     const { name, arguments: given = {} } = request.params
     const lifeline = createCallLifetime(context)
-    const held = { bearer: link.credentials(context).bearer, agentToken: tokenIn(name, given) }
+    const credentials = {
+      bearer: link.credentials(context).bearer,
+      agentToken: getTokenArgument(name, given),
+    }
     const ended = Promise.withResolvers<never>()
-    const done = perform(server, link, request, context, lifeline)
+    const done = runCall(server, link, request, context, lifeline)
     const end = () => {
-      ended.reject(shutOut(held))
+      ended.reject(accessEndedError(credentials))
       lifeline.end()
     }
-    const one: RunningCall = { held, done, end }
+    const one: RunningCall = { credentials, done, end }
     const forget = () => running.calls.delete(one)
     running.calls.add(one)
     done.then(forget, forget)
@@ -199,7 +218,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     }
   }
 
-  async function perform(
+  async function runCall(
     server: Server,
     link: ServerBinding,
     { params: { name, arguments: given = {} } }: CallToolRequest,
@@ -207,7 +226,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     lifeline: CallLifetime,
   ): Promise<CallToolResult> {
     running.checkOpen()
-    const caller = await callerOf(server, link, context, callerArguments(name, given))
+    const caller = await identifyCaller(server, link, context, callerArguments(name, given))
     const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
     const leave = trackInFlight(running.inFlight, principal)
     try {
@@ -226,21 +245,21 @@ export function createServers(deps: ServerDeps, running: Running) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, formatError(answer))
       const structured = link.view.structured === true
       return answer.status === 'waiting'
-        ? await running.waiting.answer(server, context, asked, answer, structured)
+        ? await running.pendingReply.answer(server, context, asked, answer, structured)
         : toResult(server, answer, structured)
     } finally {
       leave()
     }
   }
 
-  async function callerOf(
+  async function identifyCaller(
     server: Server,
     link: ServerBinding,
     context: ServerContext,
     args: CallerArguments = {},
   ): Promise<Caller> {
     const { principal: _, ...credentials } = link.credentials(context)
-    const client = clientOf(server, link, context)
+    const client = toClient(server, link, context)
     const caller = await identity.identify({
       door: 'mcp',
       ...credentials,
@@ -251,8 +270,8 @@ export function createServers(deps: ServerDeps, running: Running) {
     return { ...caller, selection: joinSelections(caller.selection ?? {}, link.view.selection) }
   }
 
-  /** Bugs are logged here and answered without their words; refusals keep theirs. */
-  const guarded =
+  /** Logs bugs and hides their text from the client; refusals keep their text. */
+  const withErrorLog =
     <Args extends unknown[], T>(handle: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
       try {
@@ -260,10 +279,13 @@ export function createServers(deps: ServerDeps, running: Running) {
       } catch (error) {
         if (error instanceof ProtocolError) throw error
         if (error instanceof CoworkError) throw toProtocolError(error)
-        log.error('an MCP request failed unexpectedly', {
+        log.error('request failed unexpectedly', {
           error: error instanceof Error ? error.stack : String(error),
         })
-        throw new ProtocolError(-32603, 'The request failed because of a fault in cowork.')
+        throw new ProtocolError(
+          -32603,
+          'Internal error: the request failed. The log contains the cause.',
+        )
       }
     }
 
@@ -275,18 +297,18 @@ export function createServers(deps: ServerDeps, running: Running) {
       ...(link.notice === undefined ? [] : [link.notice]),
     ].join('\n')
     const server = new Server(info, { ...options, instructions })
-    const caller = (context: ServerContext) => callerOf(server, link, context)
+    const caller = (context: ServerContext) => identifyCaller(server, link, context)
     server.setRequestHandler(
       'tools/list',
       listSchemas,
-      guarded(({ cursor }, context) => list(server, link, cursor, context)),
+      withErrorLog(({ cursor }, context) => list(server, link, cursor, context)),
     )
     server.setRequestHandler(
       'tools/call',
-      guarded((request, context) => call(server, link, request, context)),
+      withErrorLog((request, context) => call(server, link, request, context)),
     )
-    if (tasks) attachTasks(server, tasks, guarded(caller), link.view.structured === true)
-    for (const feature of features) feature.attach(server, { caller: guarded(caller) })
+    if (tasks) attachTasks(server, tasks, withErrorLog(caller), link.view.structured === true)
+    for (const feature of features) feature.attach(server, { caller: withErrorLog(caller) })
     return server
   }
 
@@ -295,21 +317,21 @@ export function createServers(deps: ServerDeps, running: Running) {
 
 type InFlight = ReturnType<typeof createInFlightLimiter>
 
-/** Counts a call of this principal until the function it gives is called (SV25). */
+/** Counts a running call of this principal; returns the function that ends the count (SV25). */
 export function trackInFlight(inFlight: InFlight, principal: string): () => void {
   const leave = inFlight.enter(principal)
   if (leave) return leave
-  throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
-    hint: 'Wait for some of them to end.',
+  throw new CoworkError('too_many_calls', `Too many running calls: ${principal}.`, {
+    hint: 'Wait until some calls finish.',
   })
 }
 
-function shutOut({ bearer, agentToken }: BoundCredentials): CoworkError {
+function accessEndedError({ bearer, agentToken }: BoundCredentials): CoworkError {
   const hasToken = bearer !== undefined || agentToken !== undefined
-  const why = hasToken ? 'Its token was rotated or revoked' : 'The door was closed'
-  const message = `${why} while the call was under way.`
+  const why = hasToken ? 'The token was rotated or revoked' : 'Authentication was turned on'
+  const message = `${why} while the call was running.`
   return new CoworkError('auth_error', message, {
-    hint: 'What it had begun may be done. A person makes a token with `cowork agents add <id>` or `cowork agents rotate <id>`.',
+    hint: 'Check which effects the call had. A person creates a token with `cowork agents add <id>` or `cowork agents rotate <id>`.',
     details: { error: true, auth_error: true, message },
   })
 }
@@ -317,7 +339,7 @@ function shutOut({ bearer, agentToken }: BoundCredentials): CoworkError {
 type Arguments = Readonly<Record<string, unknown>>
 type CallerArguments = { readonly agentId?: string; readonly agentToken?: string }
 
-/** The arguments that say who calls: of cowork_use also those of the call inside (I3, I5). */
+/** Reads the caller arguments; for cowork_use also those of the inner call (I3, I5). */
 function callerArguments(name: string, args: Arguments): CallerArguments {
   const all = { ...(parseUse(name, args)?.arguments as Arguments | undefined), ...args }
   const agentId = all['agent_id'] ?? all['agent']
@@ -328,17 +350,17 @@ function callerArguments(name: string, args: Arguments): CallerArguments {
   }
 }
 
-const tokenIn = (name: string, args: Arguments) => callerArguments(name, args).agentToken
+const getTokenArgument = (name: string, args: Arguments) => callerArguments(name, args).agentToken
 
-/** Tokens go no further than this endpoint. */
+/** Removes tokens, which must not leave this endpoint. */
 function withoutToken(name: string, given: Arguments): Arguments {
   const { agent_token: _, ...args } = given
   const inner = parseUse(name, args)?.arguments as Arguments | undefined
   return inner ? { ...args, arguments: withoutToken('', inner) } : args
 }
 
-/** What the other side says of itself: shown, never trusted, and short. */
-function clientOf(
+/** The client's own description: displayed, never trusted, and short. */
+function toClient(
   server: Server,
   { transport }: ServerBinding,
   context: ServerContext,

@@ -10,7 +10,7 @@ import type { Log } from '#base/log.ts'
 import { createEventStore } from './events.ts'
 import type { ServerBinding, ToolView } from './server.ts'
 
-/** Who opened something that stays open, and the token it goes by now. */
+/** The owner of a session or stream, with its latest token. */
 export type SessionOwner = {
   readonly principal: string
   readonly bearer?: string
@@ -21,12 +21,12 @@ const maxEnded = 1000
 
 const isId = (id: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
 
-const unknownSession = () =>
-  new CoworkError('unknown_session', 'There is no such session.', {
-    hint: 'Send initialize to open another.',
+const unknownSessionError = () =>
+  new CoworkError('unknown_session', 'Unknown session.', {
+    hint: 'Send initialize to open a new session.',
   })
 
-/** Clients without a token must not fill the sessions of those with one. */
+/** Clients without a token must not use up the sessions of others. */
 const maxAnonymous = 16
 
 export type SessionLimits = { readonly maxSessions: number; readonly idleMs: number }
@@ -38,7 +38,7 @@ type Session = {
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   usedAt: number
-  /** GET streams the client keeps open: as long as it listens it is not idle. */
+  /** The number of open GET streams: a listening client is not idle. */
   listening: number
 }
 
@@ -49,15 +49,17 @@ export type SessionDeps = {
   readonly newLink: (view: ToolView, session: string, bearer?: string) => ServerBinding
   readonly newServer: (link: ServerBinding) => Server
   readonly ended: (session: string) => void
-  /** What its token opened is over. */
+  /** True if the credentials of the session are no longer valid. */
   readonly isOver: (holder: SessionOwner) => boolean
 }
 
-/** The sessions of the 2025 era and before (SV10): bound to whoever opened them, counted, swept. */
+/**
+ * Manages the sessions of legacy clients (SV10): bound to their owner, limited, and ended when
+ * idle.
+ */
 export function createSessions(deps: SessionDeps) {
   const { limits, now, log, newLink, newServer, ended: onEnded, isOver } = deps
   const sessions = new Map<string, Session>()
-  /** Ids of sessions that their clients ended. */
   const ended = new Set<string>()
 
   const isIdle = ({ usedAt, listening, link }: Session) =>
@@ -70,7 +72,7 @@ export function createSessions(deps: SessionDeps) {
 
   function end({ id, server }: Session): void {
     sessions.delete(id)
-    server.close().catch((error: unknown) => log.warn('a session did not close', { id, error }))
+    server.close().catch((error: unknown) => log.warn('session did not close', { id, error }))
   }
 
   async function handle(
@@ -83,30 +85,31 @@ export function createSessions(deps: SessionDeps) {
     const session =
       id === null
         ? await open(view, holder, parsedBody)
-        : (find(id, holder) ?? (await revive(id, request, view, holder, parsedBody)))
+        : (find(id, holder) ?? (await reopen(id, request, view, holder, parsedBody)))
     session.usedAt = now()
     session.holder = holder
     const response = await session.transport.handleRequest(request, { parsedBody })
     if (request.method === 'GET' && response.ok) listen(session, request.signal)
-    if (request.method === 'DELETE') rememberEnded(session.id)
-    // Nobody was told of a session whose opening was refused.
+    if (request.method === 'DELETE') addEnded(session.id)
+    // The client never learns the id of a session that was refused.
     if (id === null && !response.ok) end(session)
     return response
   }
 
   function find(id: string, { principal }: SessionOwner): Session | undefined {
     const session = sessions.get(id)
-    if (session && session.holder.principal !== principal) throw unknownSession()
+    if (session && session.holder.principal !== principal) throw unknownSessionError()
     if (!session || !isIdle(session)) return session
     end(session)
     return undefined
   }
 
   /**
-   * Opens a session again that ended with the daemon or idle: some clients never send initialize a second time
-   * (Gemini CLI 0.61). It knows nothing of what its client can do. A session that its client ended stays ended.
+   * Reopens a session that ended with the daemon or by idling: some clients never send initialize
+   * a second time (Gemini CLI 0.61). The capabilities of the client are lost. A session that its
+   * client ended stays ended.
    */
-  async function revive(
+  async function reopen(
     id: string,
     request: Request,
     view: ToolView,
@@ -114,8 +117,8 @@ export function createSessions(deps: SessionDeps) {
     body: unknown,
   ): Promise<Session> {
     const isOver = !isId(id) || ended.has(id) || request.method !== 'POST'
-    if (isOver || isInitializeRequest(body)) throw unknownSession()
-    // For identity it is a new session: what was granted to the old one ended with it (I12, GR5).
+    if (isOver || isInitializeRequest(body)) throw unknownSessionError()
+    // Identity treats it as a new session: grants of the old one ended with it (I12, GR5).
     const session = await create(id, view, holder, newId())
     const protocolVersion = request.headers.get('mcp-protocol-version') ?? '2025-03-26'
     const clientInfo = { name: 'unknown', version: '' }
@@ -133,7 +136,7 @@ export function createSessions(deps: SessionDeps) {
 
   async function open(view: ToolView, holder: SessionOwner, body: unknown): Promise<Session> {
     if (!isInitializeRequest(body))
-      throw new CoworkError('session_missing', 'The request names no session.', {
+      throw new CoworkError('session_missing', 'The request has no session id.', {
         hint: 'Send initialize first, then its Mcp-Session-Id with every request.',
       })
     return create(newId(), view, holder)
@@ -148,8 +151,8 @@ export function createSessions(deps: SessionDeps) {
     sweep()
     const isTaken = (holder.isAnonymous ?? false) && countAnonymous() >= maxAnonymous
     if (isTaken || sessions.size >= limits.maxSessions)
-      throw new CoworkError('too_many_sessions', 'All sessions are taken.', {
-        hint: 'Try again later; idle ones are closed.',
+      throw new CoworkError('too_many_sessions', 'Too many open sessions.', {
+        hint: 'Retry later; idle sessions are closed.',
       })
     const link = newLink(view, own, holder.bearer)
     const server = newServer(link)
@@ -168,7 +171,7 @@ export function createSessions(deps: SessionDeps) {
     return session
   }
 
-  function rememberEnded(id: string): void {
+  function addEnded(id: string): void {
     ended.add(id)
     const [oldest] = ended
     if (ended.size > maxEnded && oldest !== undefined) ended.delete(oldest)

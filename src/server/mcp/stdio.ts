@@ -8,10 +8,16 @@ import { maxFileBodyBytes, parseJson } from '../limits.ts'
 import { encodeJsonLine } from './json-line.ts'
 import { getRequestId } from './replies.ts'
 
-/** Who asks and leaves gets what can be answered in this time; what takes longer is stopped (SV14). */
-const lastAnswersMs = 1000
+/**
+ * After the client closes its input, pending responses are sent within this time; longer calls are
+ * cancelled (SV14).
+ */
+const drainTimeoutMs = 1000
 
-/** Serves one stdio connection: its first message decides the era. Ends when either side does. */
+/**
+ * Serves one stdio connection. The first message selects the protocol version. Resolves when
+ * either side ends it.
+ */
 export async function serveStdioLines(
   transport: LineTransport,
   log: Log,
@@ -19,21 +25,21 @@ export async function serveStdioLines(
 ): Promise<void> {
   const handle = serveStdio(newServer, {
     transport,
-    onerror: (error) => log.debug('a stdio connection had trouble', { error: error.message }),
+    onerror: (error) => log.debug('stdio connection error', { error: error.message }),
   })
   await transport.ended
   await handle.close()
 }
 
 const nothing: Buffer = Buffer.alloc(0)
-/** A client with more than this waiting is not read from. */
+/** Reading pauses at this number of queued lines. */
 const maxLines = 64
 const maxLineBytes = 1024 * 1024
-/** Room for long lines that is kept for the next. */
-const keptBytes = 4 * 1024 * 1024
+/** The buffer for long lines that is kept for reuse. */
+const maxRetainedBytes = 4 * 1024 * 1024
 
-/** Twice the room at least, so that a long line is not copied with every chunk. */
-function larger(room: Buffer, filled: number, size: number): Buffer {
+/** At least doubles the buffer, so a long line is not copied with every chunk. */
+function growBuffer(room: Buffer, filled: number, size: number): Buffer {
   const next = Buffer.allocUnsafeSlow(Math.max(size, 2 * room.length))
   next.set(room.subarray(0, filled))
   return next
@@ -41,7 +47,7 @@ function larger(room: Buffer, filled: number, size: number): Buffer {
 
 const parseLine = async (line: Buffer) => parseJson(line.toString('utf8'))
 
-/** A line of white space is no message; only a short one is worth the look. */
+/** True for a line of white space; only short lines are checked. */
 const isBlank = (line: Buffer) => line.length < 64 && line.toString('utf8').trim() === ''
 
 const idPattern = String.raw`"id"\s*:\s*(-?(?:0|[1-9]\d{0,15})|"[^"\\\0-\x1f]{0,200}")`
@@ -49,7 +55,7 @@ const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`
 const idAtStart = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${idPattern}\s*,`)
 const idAtEnd = new RegExp(String.raw`,\s*${idPattern}\s*(?:,\s*${version}\s*)?\}\s*$`)
 
-/** The id of a request that is not parsed, where it is the first or the last member, as clients write it. */
+/** Finds the id of an unparsed request if it is the first or last member, as clients write it. */
 function findId(line: Buffer): string | number | undefined {
   const text =
     idAtStart.exec(line.toString('utf8', 0, 300))?.[1] ??
@@ -57,31 +63,31 @@ function findId(line: Buffer): string | number | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as string | number)
 }
 
-const isNews = (message: object): boolean =>
+const isChangeNotification = (message: object): boolean =>
   'method' in message && /^notifications\/(resources|tools|prompts)\//.test(String(message.method))
 
-type Asked = { readonly method: string; readonly id?: unknown; readonly params?: unknown }
+type ClientMessage = { readonly method: string; readonly id?: unknown; readonly params?: unknown }
 
 export type LineTransport = Transport & { readonly ended: Promise<void> }
 
 type LineOptions = {
   readonly most?: number
-  /** Parses one line after the other. */
+  /** Parses lines one after the other. */
   parse?(line: Buffer): Promise<unknown>
-  /** Who takes a message before the SDK sees it says so. */
+  /** Handles a message before the SDK; returns true if it was handled. */
   take?(message: unknown): boolean
-  /** A request has its answer. */
+  /** Called after the response to a request. */
   onAnswered?(id: unknown): void
-  /** A line was refused before it was a message. */
+  /** Called for a line that is refused before it becomes a message. */
   onRefused?(error: CoworkError): void
-  /** Whether the client may still be told of what it once asked to hear of. */
+  /** True if the client may still receive notifications of its subscriptions. */
   hearsNews?(): boolean
 }
 
 /**
- * One JSON-RPC message a line. The SDK's own transport is silent about a line it cannot read and re-copies
- * its buffer with every chunk; this one answers, and goes on with the next line. Only this user can open the
- * socket, so every line may be as long as a file is (SV25).
+ * Transports one JSON-RPC message per line. The SDK's own transport ignores unreadable lines and
+ * copies its buffer with every chunk; this one returns an error and continues with the next line.
+ * Only this user can open the socket, so a line may be as long as a file (SV25).
  */
 export function createLineTransport(
   stream: Duplex,
@@ -95,13 +101,12 @@ export function createLineTransport(
   }: LineOptions = {},
 ): LineTransport {
   const ended = Promise.withResolvers<void>()
-  /** What has come of a line whose end has not, and how much of the room is filled. */
+  /** The received part of an incomplete line, and its length. */
   let room = nothing
   let size = 0
   let isOver = false
   let hasLeft = false
   const unanswered = new Set<unknown>()
-  /** Lines that wait to be parsed, and their bytes. */
   const lines: Buffer[] = []
   let lineBytes = 0
   let isParsing = false
@@ -112,33 +117,32 @@ export function createLineTransport(
       finish(chunk.subarray(from, at))
       from = at + 1
     }
-    keep(chunk.subarray(from))
+    buffer(chunk.subarray(from))
   }
 
-  function keep(part: Buffer): void {
+  function buffer(part: Buffer): void {
     const filled = size
     size += part.length
-    // The rest of a line that is too long is only counted, then refused as a whole.
+    // The rest of a line that is too long is only counted; then the line is refused.
     if (size > most) room = nothing
     else if (part.length > 0) {
-      if (size > room.length) room = larger(room, filled, size)
+      if (size > room.length) room = growBuffer(room, filled, size)
       room.set(part, filled)
     }
   }
 
   function finish(end: Buffer): void {
-    const isWhole = size === 0
-    if (!isWhole) keep(end)
+    const isComplete = size === 0
+    if (!isComplete) buffer(end)
     const isTooLong = Math.max(size, end.length) > most
-    const line = isWhole ? end : room.subarray(0, size)
+    const line = isComplete ? end : room.subarray(0, size)
     size = 0
-    if (room.length > keptBytes) room = nothing
-    if (isTooLong)
-      return complain(-32600, `A message may have ${most} bytes, and this one has more.`)
+    if (room.length > maxRetainedBytes) room = nothing
+    if (isTooLong) return replyError(-32600, `Message too large: the limit is ${most} bytes.`)
     enqueue(line)
   }
 
-  /** The client is read from again when few enough lines wait. */
+  /** Reading resumes when few enough lines are queued. */
   function enqueue(line: Buffer): void {
     if (isBlank(line)) return
     lines.push(Buffer.from(line))
@@ -150,7 +154,7 @@ export function createLineTransport(
   async function parseLines(): Promise<void> {
     isParsing = true
     for (let line = lines[0]; line && !isOver; line = lines[0]) {
-      // Whoever parses it may hand its bytes to a thread.
+      // The parser may transfer the bytes to a thread.
       const { length } = line
       const id = findId(line)
       const value = await parse(line).then(
@@ -166,46 +170,47 @@ export function createLineTransport(
         stream.resume()
     }
     isParsing = false
-    if (hasLeft) leave()
+    if (hasLeft) onClientEnd()
   }
 
-  /** The answer names the request: a client would wait for one without an id until its own timeout. */
+  /** The error contains the request id: without it, a client would wait for its own timeout. */
   function refuse(error: unknown, id: string | number | undefined): void {
     if (!(error instanceof CoworkError)) throw error
     onRefused?.(error)
     const { code, message, hint = '' } = error
     const rpcCode = code === 'invalid_json' ? -32700 : -32600
-    const said = code === 'invalid_json' ? 'The line is not JSON.' : `${message} ${hint}`.trim()
+    const text =
+      code === 'invalid_json' ? 'The line is not valid JSON.' : `${message} ${hint}`.trim()
     const isKnown = code !== 'invalid_json' && id !== undefined
-    complain(rpcCode, said, isKnown ? { id } : undefined, { code, message, hint })
+    replyError(rpcCode, text, isKnown ? { id } : undefined, { code, message, hint })
   }
 
   function deliver(value: unknown): void {
-    if (take?.(value)) return asked(value as Asked)
+    if (take?.(value)) return trackRequest(value as ClientMessage)
     try {
       const message = parseJSONRPCMessage(value)
-      if ('method' in message) asked(message)
+      if ('method' in message) trackRequest(message)
       transport.onmessage?.(message)
     } catch {
-      complain(
+      replyError(
         -32600,
         Array.isArray(value)
-          ? 'Batches are not taken here: send one message a line.'
+          ? 'Batches are not supported: send one message per line.'
           : 'The line is not a JSON-RPC 2.0 message.',
         value,
       )
     }
   }
 
-  /** Not what stays open for as long as the client does. */
-  function asked(message: Asked): void {
+  /** Tracks open requests, except subscriptions, which stay open as long as the client. */
+  function trackRequest(message: ClientMessage): void {
     if (message.method === 'notifications/cancelled')
       unanswered.delete((message.params as { readonly requestId?: unknown } | undefined)?.requestId)
     else if (message.id !== undefined && message.method !== 'subscriptions/listen')
       unanswered.add(message.id)
   }
 
-  function complain(code: number, message: string, about?: unknown, data?: object): void {
+  function replyError(code: number, message: string, about?: unknown, data?: object): void {
     write({
       jsonrpc: '2.0',
       id: getRequestId(about),
@@ -216,7 +221,7 @@ export function createLineTransport(
   function write(message: object): void {
     let hasRoom = true
     for (const piece of encodeJsonLine(message)) hasRoom = stream.write(piece)
-    // Who does not read its answers is not asked for more questions.
+    // A client that does not read its responses is not read from.
     if (hasRoom || stream.isPaused()) return
     stream.pause()
     stream.once('drain', () => stream.resume())
@@ -231,11 +236,11 @@ export function createLineTransport(
     ended.resolve()
   }
 
-  function leave(): void {
+  function onClientEnd(): void {
     hasLeft = true
     if (isParsing) return
     if (unanswered.size === 0) close()
-    else setTimeout(close, lastAnswersMs).unref()
+    else setTimeout(close, drainTimeoutMs).unref()
   }
 
   const transport: LineTransport = {
@@ -243,17 +248,17 @@ export function createLineTransport(
     start() {
       stream.on('data', read)
       stream.on('error', (error) => transport.onerror?.(error))
-      stream.once('end', leave)
+      stream.once('end', onClientEnd)
       stream.once('close', close)
-      // Whoever read the hello before us has paused it.
+      // The handshake reader has paused the stream.
       stream.resume()
       return Promise.resolve()
     },
     send(message) {
       if (isOver) return Promise.resolve()
-      // Who subscribed for it learns that there is nobody to tell.
-      if (isNews(message) && hearsNews?.() === false)
-        return Promise.reject(new Error('The client may not hear of it any more.'))
+      // The rejection tells the SDK that the client no longer receives notifications.
+      if (isChangeNotification(message) && hearsNews?.() === false)
+        return Promise.reject(new Error('The client no longer has access to this subscription.'))
       write(message)
       if (!('method' in message)) {
         unanswered.delete(message.id)

@@ -2,7 +2,10 @@ import { isJSONRPCRequest } from '@modelcontextprotocol/server'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Credentials, BoundCredentials, ServerDeps } from './server.ts'
 
-/** What clients of the newer era listen to: the SDK tells them of it, and here it is watched for them. */
+/**
+ * Manages the subscriptions of current clients: the SDK sends the notifications, the features
+ * watch the URIs.
+ */
 export function createSubscriptions({
   identity,
   features = [],
@@ -10,9 +13,9 @@ export function createSubscriptions({
   const streams = new Set<Stream>()
 
   /**
-   * Over HTTP a request to listen is a stream of its own. It is answered by the message with the addresses that are
-   * watched for whoever asks: the SDK acknowledges what it is given, and tells of it. That waits, so that what changes
-   * after it is told.
+   * Serves a subscription over HTTP, which is a separate stream. The request is replaced by one
+   * with the URIs that are really watched, because the SDK acknowledges what it receives. Watching
+   * starts first, so later changes are sent.
    */
   async function stream(
     message: unknown,
@@ -23,19 +26,19 @@ export function createSubscriptions({
     const life = new AbortController()
     const { signal } = life
     const end = () => life.abort()
-    const open = { held: credentials, end }
-    // Before it is asked what there is to watch: a token that ends meanwhile must not be missed.
+    const open = { credentials, end }
+    // Registered before the watches start, so a token that ends in between is not missed.
     streams.add(open)
     signal.addEventListener('abort', () => streams.delete(open))
     if (gone.aborted) end()
     else gone.addEventListener('abort', end, { once: true })
     try {
-      const uris = listenedIn(message)
-      const known = uris && withListened(message, await watched(uris, credentials, signal))
+      const uris = readUris(message)
+      const known = uris && replaceUris(message, await watchUris(uris, credentials, signal))
       const response = await answer(known ?? message)
       const { body, headers } = response
       if (body && headers.get('content-type')?.startsWith('text/event-stream'))
-        return new Response(livingWith(life, body), response)
+        return new Response(bindToSignal(life, body), response)
       end()
       return response
     } catch (error) {
@@ -44,7 +47,7 @@ export function createSubscriptions({
     }
   }
 
-  async function watched(
+  async function watchUris(
     uris: readonly string[],
     credentials: Credentials,
     signal: AbortSignal,
@@ -53,15 +56,18 @@ export function createSubscriptions({
     const caller = await identity.identify({ door: 'mcp', ...presented })
     const found: string[] = []
     for (const feature of features)
-      found.push(...((await feature.listens?.(caller, uris, signal)) ?? []))
+      found.push(...((await feature.subscribe?.(caller, uris, signal)) ?? []))
     return found
   }
 
-  /** Of one connection on which requests come and go: what is watched for one of them ends with it. */
-  function over(credentials: Credentials, deliver: (message: JSONRPCMessage) => void) {
+  /** Manages the subscriptions of one connection; the watches of a request end with it. */
+  function forConnection(credentials: Credentials, deliver: (message: JSONRPCMessage) => void) {
     const open = new Map<unknown, AbortController>()
 
-    /** Taken back by the client, refused, or answered: the id of any other request is none of ours. */
+    /**
+     * Ends a subscription that was cancelled, refused or answered; ids of other requests are
+     * ignored.
+     */
     function end(id: unknown): void {
       open.get(id)?.abort()
       open.delete(id)
@@ -69,21 +75,21 @@ export function createSubscriptions({
 
     return {
       end,
-      /** False where it is not for here, or the SDK has to hear it as it is. */
+      /** Returns false for a message that the SDK must handle unchanged. */
       take(message: unknown): boolean {
-        if (methodOf(message) === 'notifications/cancelled')
+        if (getMethod(message) === 'notifications/cancelled')
           end((message as Cancelled).params?.requestId)
-        const uris = listenedIn(message)
+        const uris = readUris(message)
         if (!uris || !isJSONRPCRequest(message)) return false
         const life = new AbortController()
-        // The SDK, too, lets the later one of two with the same id stand for both.
+        // Like in the SDK, the later of two requests with the same id replaces the earlier one.
         end(message.id)
         open.set(message.id, life)
-        void watched(uris, credentials, life.signal)
+        void watchUris(uris, credentials, life.signal)
           .catch(() => [])
           .then((known) => {
-            // Who took it back while it was looked at would be told for ever.
-            if (!life.signal.aborted) deliver(withListened(message, known) as JSONRPCMessage)
+            // The client cancelled during the setup; otherwise it would be notified forever.
+            if (!life.signal.aborted) deliver(replaceUris(message, known) as JSONRPCMessage)
           })
         return true
       },
@@ -91,18 +97,18 @@ export function createSubscriptions({
     }
   }
 
-  return { stream, streams: (): Iterable<Stream> => streams, over }
+  return { stream, streams: (): Iterable<Stream> => streams, forConnection }
 }
 
-type Stream = { readonly held: BoundCredentials; end(): void }
+type Stream = { readonly credentials: BoundCredentials; end(): void }
 
-/** Ends with the life, and the life with it. */
-function livingWith(
+/** Links a stream to an AbortController: each ends the other. */
+function bindToSignal(
   life: AbortController,
   body: ReadableStream<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  // One that broke has nothing left to be told.
+  // A broken stream needs no end.
   const stop = () => void reader.cancel().catch(() => undefined)
   if (life.signal.aborted) stop()
   else life.signal.addEventListener('abort', stop, { once: true })
@@ -125,7 +131,7 @@ function livingWith(
   )
 }
 
-const methodOf = (message: unknown): unknown =>
+const getMethod = (message: unknown): unknown =>
   typeof message === 'object' && message !== null && 'method' in message
     ? message.method
     : undefined
@@ -133,26 +139,28 @@ const methodOf = (message: unknown): unknown =>
 type Cancelled = { readonly params?: { readonly requestId?: unknown } | null }
 
 export const isSubscribeRequest = (message: unknown): boolean =>
-  methodOf(message) === 'subscriptions/listen'
+  getMethod(message) === 'subscriptions/listen'
 
-const mostListened = 100
+const maxUris = 100
 
-type Listen = { readonly params: { readonly notifications: Readonly<Record<string, unknown>> } }
+type SubscribeRequest = {
+  readonly params: { readonly notifications: Readonly<Record<string, unknown>> }
+}
 
-/** The addresses whose change a client of the newer era asks to hear of. What is malformed is the SDK's to refuse. */
-function listenedIn(message: unknown): string[] | undefined {
+/** Reads the URIs of a subscription request. Malformed requests are left to the SDK. */
+function readUris(message: unknown): string[] | undefined {
   if (!isSubscribeRequest(message)) return undefined
   const { params } = message as {
     params?: { notifications?: { resourceSubscriptions?: unknown } | null } | null
   }
   const uris: unknown = params?.notifications?.resourceSubscriptions
-  const isWhole = Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')
-  return isWhole && uris.length > 0 ? uris.slice(0, mostListened) : undefined
+  const isValid = Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')
+  return isValid && uris.length > 0 ? uris.slice(0, maxUris) : undefined
 }
 
-/** Of a message that has some. */
-function withListened(message: unknown, uris: readonly string[]): unknown {
-  const { params, ...rest } = message as Listen
+/** Replaces the URIs in a subscription request. */
+function replaceUris(message: unknown, uris: readonly string[]): unknown {
+  const { params, ...rest } = message as SubscribeRequest
   const notifications = { ...params.notifications, resourceSubscriptions: uris }
   return { ...rest, params: { ...params, notifications } }
 }

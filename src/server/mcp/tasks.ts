@@ -8,33 +8,33 @@ import { getMcpContext, supportsTasks, tasksExtension } from './mcp-context.ts'
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
-/** A wait that outlives its request, in the words of SEP-2663. */
+/** A task of SEP-2663: pending work that outlives its request. */
 export type TaskRecord = {
   readonly taskId: string
   readonly status: TaskStatus
   readonly statusMessage?: string
   readonly createdAt: string
   readonly lastUpdatedAt: string
-  /** How long the record is kept; null is for ever. */
+  /** The retention of the record; null means forever. */
   readonly ttlMs: number | null
   readonly pollIntervalMs?: number
   readonly inputRequests?: Readonly<Record<string, unknown>>
-  /** A tool's fault is a result too: `failed` is for what JSON-RPC would answer as an error. */
+  /** A tool error is a result too: `failed` is for JSON-RPC errors. */
   readonly result?: Readonly<Record<string, unknown>>
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Durable records seen as tasks. What the caller may not see is answered as unknown. */
+/** Exposes durable records as tasks. A task that the caller cannot see is reported as unknown. */
 export type TaskSource = {
-  /** `structured` as the client wants results (SV19). */
+  /** `structured` selects the result format of the client (SV19). */
   get(id: string, caller: Caller, structured?: boolean): Promise<TaskRecord | undefined>
-  /** False when there is no such task. Answers to questions it did not ask are ignored. */
+  /** Returns false for an unknown task. Ignores responses that it did not request. */
   update(id: string, responses: Readonly<Record<string, unknown>>, caller: Caller): Promise<boolean>
-  /** False when there is no such task. One that is over stays as it is. */
+  /** Returns false for an unknown task. A finished task stays unchanged. */
   cancel(id: string, caller: Caller): Promise<boolean>
 }
 
-/** Two sources behind one address; ids do not meet. */
+/** Combines two sources with disjoint ids. */
 export const combineTaskSources = (first: TaskSource, second: TaskSource): TaskSource => ({
   get: async (id, caller, structured) =>
     (await first.get(id, caller, structured)) ?? (await second.get(id, caller, structured)),
@@ -43,18 +43,18 @@ export const combineTaskSources = (first: TaskSource, second: TaskSource): TaskS
   cancel: async (id, caller) => (await first.cancel(id, caller)) || second.cancel(id, caller),
 })
 
-const missing = [
+const tasksRequired = [
   -32021,
-  'This needs a client that takes tasks.',
+  'This tool requires a client with task support.',
   { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 ] as const
 
-/** For tools that can answer in no other way. */
+/** Throws unless the client supports tasks, for tools that need them. */
 export function requireTaskSupport(call: Call): void {
-  if (!getMcpContext(call)?.tasks) throw rpcError(...missing)
+  if (!getMcpContext(call)?.tasks) throw rpcError(...tasksRequired)
 }
 
-/** The answer that a record, already durable, will be the result. */
+/** Builds the result that refers to a stored task. */
 export function taskResult(task: TaskRecord): McpResult {
   const { inputRequests: _, result: __, error: ___, ...created } = task
   return new McpResult({ resultType: 'task', ...created })
@@ -71,32 +71,32 @@ export function attachTasks(
   structured = false,
 ): void {
   const callerWithTasks = (context: ServerContext) => {
-    if (!supportsTasks(context)) throw new ProtocolError(...missing)
+    if (!supportsTasks(context)) throw new ProtocolError(...tasksRequired)
     return callerOf(context)
   }
   server.setRequestHandler('tasks/get', { params, result }, async ({ taskId }, context) => {
     const task = await source.get(taskId, await callerWithTasks(context), structured)
-    return task ? { ...task } : unknown(taskId)
+    return task ? { ...task } : throwUnknownTask(taskId)
   })
   server.setRequestHandler(
     'tasks/update',
     { params: updateParams, result },
     async ({ taskId, inputResponses }, context) => {
-      // The SDK lifts `inputResponses` out of the parameters of every request.
+      // The SDK removes `inputResponses` from the parameters of every request.
       const responses = context.mcpReq.inputResponses ?? inputResponses ?? {}
       const found = await source.update(taskId, responses, await callerWithTasks(context))
-      return found ? {} : unknown(taskId)
+      return found ? {} : throwUnknownTask(taskId)
     },
   )
   server.setRequestHandler('tasks/cancel', { params, result }, async ({ taskId }, context) => {
     const found = await source.cancel(taskId, await callerWithTasks(context))
-    return found ? {} : unknown(taskId)
+    return found ? {} : throwUnknownTask(taskId)
   })
 }
 
-function unknown(taskId: string): never {
+function throwUnknownTask(taskId: string): never {
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no task ${JSON.stringify(taskId.slice(0, 100))}.`,
+    `Unknown task: ${JSON.stringify(taskId.slice(0, 100))}.`,
   )
 }

@@ -4,20 +4,20 @@ import * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
 import { toListing } from '#dispatch'
 import type { ListedFor } from '#dispatch'
-import { annotationsOf } from './annotations.ts'
+import { toAnnotations } from './annotations.ts'
 
 const pageSize = 100
 
-/** The form is made once for each tool: zod to JSON Schema costs far more than answering a call. */
-const forms = new WeakMap<Tool, WireTool>()
+/** Cached per tool: converting zod to JSON Schema costs far more than a call. */
+const wireTools = new WeakMap<Tool, WireTool>()
 
-/** The whole contract of a tool, for documents and the API. */
+/** Returns the complete contract of a tool, for documents and the API. */
 export function toWireTool(tool: Tool): WireTool {
-  const known = forms.get(tool)
+  const known = wireTools.get(tool)
   if (known) return known
-  const form = toWire(tool)
-  forms.set(tool, form)
-  return form
+  const wireTool = toWire(tool)
+  wireTools.set(tool, wireTool)
+  return wireTool
 }
 
 function toWire(tool: Tool): WireTool {
@@ -27,16 +27,16 @@ function toWire(tool: Tool): WireTool {
     title: tool.title,
     description: tool.description,
     inputSchema: { ...toJsonSchema(tool.input, 'input'), type: 'object' },
-    // `z.unknown()` says nothing: such a tool promises no structured answer.
+    // `z.unknown()` describes nothing, so such a tool promises no structured result.
     ...(Object.keys(outputSchema).length > 0 && { outputSchema }),
-    annotations: annotationsOf(tool),
+    annotations: toAnnotations(tool),
     ...tool.listing,
   }
 }
 
 /**
- * 2020-12 is what MCP assumes, so `$schema` is left out: it would cost 60 bytes of context a schema. Neither
- * is an answer closed to new fields, which would break clients that still hold the list of yesterday.
+ * Omits `$schema`, because MCP assumes 2020-12 and it would cost 60 bytes of context per schema.
+ * Outputs accept new fields: otherwise clients with an older list would break.
  */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -49,41 +49,44 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<
   return rest
 }
 
-/** Says of a tool what a model needs to choose and call it, and no more (SV17). */
-function listedTool(tool: Tool, listedFor: ListedFor): WireTool {
+/** Returns only the data that a model needs to choose and call a tool (SV17). */
+function toListedTool(tool: Tool, listedFor: ListedFor): WireTool {
   const { inputSchema, ...listing } = toListing(tool, listedFor)
   return {
     ...listing,
     inputSchema: { ...inputSchema, type: 'object' },
-    annotations: annotationsOf(tool),
+    annotations: toAnnotations(tool),
     ...tool.listing,
   }
 }
 
-/** One page, in the order of names. The cursor names the last tool sent, so it outlives a changed list. */
+/**
+ * Returns one page in name order. The cursor contains the last tool sent, so it stays valid when
+ * the list changes.
+ */
 export function paginateTools(
   tools: readonly Tool[],
   cursor: string | undefined,
   listedFor: ListedFor = 'known',
 ): ListToolsResult {
-  const after = cursor === undefined ? undefined : readCursor(cursor)
+  const after = cursor === undefined ? undefined : parseCursor(cursor)
   const rest = after === undefined ? tools : tools.filter((tool) => tool.name > after)
   const page = rest.slice(0, pageSize)
   const last = page.at(-1)
   return {
-    tools: page.map((tool) => listedTool(tool, listedFor)),
-    ...(last && rest.length > page.length && { nextCursor: writeCursor(last.name) }),
+    tools: page.map((tool) => toListedTool(tool, listedFor)),
+    ...(last && rest.length > page.length && { nextCursor: formatCursor(last.name) }),
   }
 }
 
-const writeCursor = (name: string) => Buffer.from(`after ${name}`).toString('base64url')
+const formatCursor = (name: string) => Buffer.from(`after ${name}`).toString('base64url')
 
-function readCursor(cursor: string): string {
+function parseCursor(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (!text.startsWith('after ') || writeCursor(text.slice(6)) !== cursor)
+  if (!text.startsWith('after ') || formatCursor(text.slice(6)) !== cursor)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      'The cursor is not one this server gave. Call tools/list without a cursor to start again.',
+      'Invalid cursor. Call tools/list without a cursor to start again.',
     )
   return text.slice(6)
 }

@@ -15,49 +15,49 @@ type Deps = {
   readonly toHttpStatus: ToHttpStatus
 }
 
-const mostItems = 1000
-const mostIds = 200
-// PostgreSQL has no room for NUL in a text.
-const word = (most: number) =>
+const maxItems = 1000
+const maxIds = 200
+// PostgreSQL cannot store NUL in text.
+const word = (maxLength: number) =>
   z
     .string()
-    .max(most)
+    .max(maxLength)
     .regex(/^[^\0]*$/)
 const text = word(200).optional()
 
-/** The inbox. Looking at it is no act; deciding is, and takes the path of every call. */
+/** Serves the inbox. Reading is not recorded as a call; decisions go through dispatch. */
 export const approvalRoutes = (deps: Deps): Route[] => [
-  ...lookRoutes(deps.inbox),
-  // `decision` is the path that J40 names; `decide` came first.
+  ...readRoutes(deps.inbox),
+  // `decision` is the path of rule J40; `decide` is older.
   ...(['decide', 'decision'] as const).map((verb) => decideRoute(deps, verb)),
 ]
 
-const lookRoutes = (inbox: Inbox): Route[] => [
+const readRoutes = (inbox: Inbox): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/approvals',
-    summary: 'What waits for people or was decided, newest first; an agent sees its own',
+    summary: 'Pending and decided approvals, newest first; an agent sees its own',
     by: 'anyone',
     query: z.strictObject({
       status: z.enum(['pending', 'decided', 'all']).default('pending'),
       kind: text,
       agent: text,
       domain: text,
-      q: text.describe('Anywhere in what a row shows'),
-      ids: word(20_000).optional().describe('These only, up to 200, with commas between'),
-      after: word(128).optional().describe('`next` of the page before'),
-      limit: integerParam.pipe(z.number().min(1).max(mostItems)).default(100),
+      q: text.describe('Text in any field of a row'),
+      ids: word(20_000).optional().describe('Only these ids, up to 200, separated by commas'),
+      after: word(128).optional().describe('`next` of the previous page'),
+      limit: integerParam.pipe(z.number().min(1).max(maxItems)).default(100),
     }),
     answer: inboxAnswers['GET /api/approvals'],
     async run({ query: { ids, ...query } }, c) {
-      const list = ids?.split(',').slice(0, mostIds)
+      const list = ids?.split(',').slice(0, maxIds)
       return inbox.list(c.get('caller'), { ...query, ...(list && { ids: list }) })
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/api/approvals/{id}',
-    summary: 'One approval with why it is asked and what a decision would do',
+    summary: 'One approval with its reason and the effect of a decision',
     by: 'anyone',
     params: z.object({ id: word(128) }),
     answer: inboxAnswers['GET /api/approvals/{id}'],
@@ -65,7 +65,7 @@ const lookRoutes = (inbox: Inbox): Route[] => [
       const found = await inbox.detail(c.get('caller'), id)
       if (found) return found
       throw new CoworkError('not_found', `Unknown approval: ${JSON.stringify(id)}.`, {
-        hint: 'GET /api/approvals lists those there are.',
+        hint: 'List approvals with GET /api/approvals.',
       })
     },
   }),
@@ -75,7 +75,7 @@ const decideRoute = ({ dispatch, toHttpStatus }: Deps, verb: 'decide' | 'decisio
   defineRoute({
     method: 'POST',
     path: `/api/approvals/{id}/${verb}`,
-    summary: 'Decides one: the same as calling cowork_decide with it',
+    summary: 'Decide one approval, like cowork_decide',
     by: 'human',
     params: z.object({ id: word(128) }),
     body: z.looseObject({ decision: z.enum(['approve', 'reject']) }),

@@ -18,27 +18,27 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
   defineRoute({
     method: 'GET',
     path: '/api/events',
-    summary: 'The ledger as it grows',
+    summary: 'Live stream of ledger entries',
     by: 'anyone',
     query: z.strictObject({
       after: integerParam
         .optional()
-        .describe('From behind this entry on; Last-Event-ID goes before it'),
+        .describe('Start after this entry; Last-Event-ID takes precedence'),
       ...conditionFields,
     }),
     answer: {
       media: 'text/event-stream',
-      description: 'First `hello` with {size}, then `entry` with an entry, its number as id',
+      description: 'One `hello` event with {size}, then `entry` events with the entry number as id',
     },
     async run({ query: { after, ...asked } }, c) {
       if (c.req.method === 'HEAD') return new Response(null, { headers: sseHeaders })
       const presented = readCredentials(c)
       const { outgoing } = c.env
-      if (!(outgoing instanceof ServerResponse)) throw new Error('HTTP/2 is not served')
+      if (!(outgoing instanceof ServerResponse)) throw new Error('HTTP/2 is not supported')
       const listening = {
         caller: c.get('caller'),
         conditions: toEntryConditions(c.get('caller'), asked),
-        after: lastSeen(c) ?? after,
+        after: getLastEventId(c) ?? after,
         identify: () => identity.identify(presented),
         credential: presented.bearer ?? '',
       }
@@ -47,11 +47,11 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
     },
   })
 
-function lastSeen(c: Context<Env>): number | undefined {
+function getLastEventId(c: Context<Env>): number | undefined {
   const given = c.req.header('last-event-id')
   const read = integerParam.optional().safeParse(given === '' ? undefined : given)
   if (read.success) return read.data
-  throw new CoworkError('invalid_input', 'Last-Event-ID is not the number of an entry.', {
-    hint: 'Leave it out to hear of new entries only.',
+  throw new CoworkError('invalid_input', 'Last-Event-ID is not an entry number.', {
+    hint: 'Omit Last-Event-ID to receive only new entries.',
   })
 }

@@ -10,24 +10,29 @@ type Deps = { readonly ledger: Ledger; readonly log: Log }
 
 const pageSize = 500
 
-/** JSONL lines are the canonical bytes, so that a downloaded line hashes to its leaf. */
+/**
+ * Exports entries. JSONL lines are the canonical bytes, so a downloaded line hashes to its leaf.
+ */
 export const exportRoute = ({ ledger, log }: Deps) =>
   defineRoute({
     method: 'GET',
     path: '/api/ledger/export',
-    summary: 'Entries by filter as a file',
+    summary: 'Filtered entries as a file',
     by: 'anyone',
     query: z.strictObject({
       format: z.enum(['jsonl', 'csv']).default('jsonl'),
       ...rangeFields,
       ...conditionFields,
     }),
-    answer: { media: 'application/jsonl', description: 'One entry a line; text/csv by format=csv' },
+    answer: {
+      media: 'application/jsonl',
+      description: 'One entry per line; text/csv with format=csv',
+    },
     async run({ query: { format, ...asked } }, c) {
       const conditions = toEntryConditions(c.get('caller'), asked)
       const day = formatRfc3339(Date.now()).slice(0, 10)
-      const lines = format === 'csv' ? csvOf : jsonlOf
-      return streamResponse(c, () => lines(pagesOf(ledger, conditions)), {
+      const lines = format === 'csv' ? formatCsv : formatJsonl
+      return streamResponse(c, () => lines(readPages(ledger, conditions)), {
         type: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8',
         headers: { 'Content-Disposition': `attachment; filename="cowork-ledger-${day}.${format}"` },
         log,
@@ -35,8 +40,8 @@ export const exportRoute = ({ ledger, log }: Deps) =>
     },
   })
 
-/** Up to the entry that is the newest now: a ledger that keeps growing must not be followed for ever. */
-async function* pagesOf(
+/** Stops at the current last entry, because the ledger keeps growing. */
+async function* readPages(
   ledger: Ledger,
   conditions: EntryConditions,
 ): AsyncGenerator<HashedEntry[], void> {
@@ -49,11 +54,11 @@ async function* pagesOf(
   }
 }
 
-async function* jsonlOf(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
+async function* formatJsonl(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
   for await (const page of pages) yield page.map(({ body }) => `${body}\n`).join('')
 }
 
-async function* csvOf(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
+async function* formatCsv(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
   yield `${Object.keys(columns).join(',')}\r\n`
   for await (const page of pages)
     yield page
@@ -87,7 +92,7 @@ const columns: Record<string, (recorded: HashedEntry) => string | number | undef
   hash: ({ hash }) => hash,
 }
 
-/** Agents choose subjects, and a spreadsheet runs a cell that begins like a formula. */
+/** Agents choose subjects, and a spreadsheet executes cells that start like a formula. */
 export function escapeCsvCell(cell: string | number | undefined): string {
   if (typeof cell !== 'string') return String(cell ?? '')
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell

@@ -3,7 +3,7 @@ import type { Caller } from '#base/caller.ts'
 import { visibilityFilter } from '#ledger'
 import type { EntryConditions } from '#ledger'
 
-/** Digits only: what `Number` makes of an empty text or of 1e3 is nobody's intention. */
+/** Digits only: `Number` would also accept an empty text or 1e3. */
 export const integerParam = z
   .string()
   .regex(/^\d{1,15}$/, 'expected a whole number')
@@ -22,31 +22,31 @@ const time = z.string().transform((given, context) => {
 const word = z.string().min(1).max(1024).optional()
 const type = z.string().regex(/^[a-z][a-z_]*\.([a-z][a-z_]*)?$/, 'expected call.done or call.')
 
-/** What entries are asked for by, the same at every address. */
+/** The filters for entries, equal for every route. */
 export const conditionFields = {
   type: z
     .union([type.transform((one) => [one]), z.array(type).max(50)])
     .optional()
-    .describe('A type such as call.done, or all of a noun: call. May repeat.'),
-  actor: word.describe('Id of who did it'),
+    .describe('Entry type such as call.done, or a prefix such as call. Repeatable.'),
+  actor: word.describe('Actor id'),
   domain: word,
-  subject: word.describe('Start of the subject, such as a path'),
-  tool: word.describe('Start of the tool’s name'),
-  call: word.describe('Id of the call'),
-  proposal: word.describe('Id of the proposal'),
-  q: word.describe('Words anywhere in the entry, in either case'),
+  subject: word.describe('Subject prefix, for example a path'),
+  tool: word.describe('Prefix of the tool name'),
+  call: word.describe('Call id'),
+  proposal: word.describe('Proposal id'),
+  q: word.describe('Words in the entry, case-insensitive'),
 }
 
 export const rangeFields = {
   after: integerParam.optional().describe('Only entries with a higher number'),
   before: integerParam.optional().describe('Only entries with a lower number'),
-  since: time.optional().describe('Only from this time on'),
-  until: time.optional().describe('Only before this time'),
+  since: time.optional().describe('Only entries from this time on'),
+  until: time.optional().describe('Only entries before this time'),
 }
 
 const condition = z.object({ ...rangeFields, ...conditionFields }).partial()
 
-/** The conditions of a query, narrowed to what this caller may see (L10). */
+/** Converts a query to conditions, limited to the entries that the caller may see (L10). */
 export function toEntryConditions(
   caller: Caller,
   asked: z.output<typeof condition>,
@@ -55,7 +55,7 @@ export function toEntryConditions(
   const isOther = caller.kind === 'agent' && actor !== undefined && actor !== caller.id
   return {
     after,
-    // An agent that asks for another's entries is given none.
+    // An agent that queries entries of another agent gets none.
     before: isOther ? 0 : before,
     until,
     types,

@@ -15,30 +15,30 @@ import {
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-const seqParam = z.object({ seq: integerParam.describe('Number of the entry') })
-const mostEntries = 1000
+const seqParam = z.object({ seq: integerParam.describe('Entry number') })
+const maxEntries = 1000
 
 /**
- * The ledger as people read it, and an agent its own part of it (L10). Reading it is no act of its own: a live
- * view would record itself for ever.
+ * Serves the ledger to people, and to an agent its own part (L10). Reading is not recorded: a live
+ * view would record itself forever.
  */
 export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/ledger',
-    summary: 'Entries by filter, always in the order they were written',
+    summary: 'Filtered entries in ledger order',
     by: 'anyone',
     query: z.strictObject({
       ...rangeFields,
       ...conditionFields,
       limit: integerParam
-        .pipe(z.number().max(mostEntries))
+        .pipe(z.number().max(maxEntries))
         .default(100)
-        .describe('Up to 1000; 100 where absent'),
+        .describe('Up to 1000, default 100'),
       newest: booleanParam
         .prefault('false')
-        .describe('true: the newest that match, not the oldest'),
-      payloads: booleanParam.prefault('false').describe('true: with what is kept beside them'),
+        .describe('true: the newest matching entries, not the oldest'),
+      payloads: booleanParam.prefault('false').describe('true: include payloads'),
     }),
     answer: ledgerAnswers['GET /api/ledger'],
     async run({ query: { limit, newest, payloads, ...asked } }, c) {
@@ -54,7 +54,7 @@ export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] =
   defineRoute({
     method: 'GET',
     path: '/api/ledger/checkpoints',
-    summary: 'Signed checkpoints and the key they are checked with',
+    summary: 'Signed checkpoints and the key that verifies them',
     by: 'anyone',
     answer: ledgerAnswers['GET /api/ledger/checkpoints'],
     run: async () => ({ vkey: ledger.vkey, checkpoints: await ledger.checkpoints() }),
@@ -62,43 +62,43 @@ export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] =
   defineRoute({
     method: 'GET',
     path: '/api/ledger/{seq}',
-    summary: 'One entry with what is kept beside it',
+    summary: 'One entry with its payload',
     by: 'anyone',
     params: seqParam,
     answer: ledgerAnswers['GET /api/ledger/{seq}'],
     async run({ params: { seq } }, c) {
-      const { prevOk, ...found } = await visibleEntry(ledger, seq, c)
+      const { prevOk, ...found } = await getVisibleEntry(ledger, seq, c)
       return { ...found, prev_ok: prevOk }
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/api/ledger/{seq}/proof',
-    summary: 'Proof that an entry is in the ledger that a checkpoint signs',
+    summary: 'Proof that a signed checkpoint contains an entry',
     by: 'anyone',
     params: seqParam,
     answer: ledgerAnswers['GET /api/ledger/{seq}/proof'],
     async run({ params: { seq } }, c) {
-      await visibleEntry(ledger, seq, c)
+      await getVisibleEntry(ledger, seq, c)
       return ledger.prove(seq)
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/api/ledger/receipts/{call}',
-    summary: 'Every entry of one call with proofs to one checkpoint',
+    summary: 'All entries of one call with proofs for one checkpoint',
     by: 'human',
-    params: z.object({ call: z.string().describe('Id of the call') }),
+    params: z.object({ call: z.string().describe('Call id') }),
     answer: ledgerAnswers['GET /api/ledger/receipts/{call}'],
     run: ({ params: { call } }) => ledger.receipt(call),
   }),
 ]
 
-/** What may not be seen is answered like what is not there. */
-async function visibleEntry(ledger: Ledger, seq: number, c: Context<Env>) {
+/** A hidden entry has the same error as a missing one. */
+async function getVisibleEntry(ledger: Ledger, seq: number, c: Context<Env>) {
   const found = await ledger.entry(seq)
   if (found && isVisibleTo(c.get('caller'), found.entry)) return found
-  throw new CoworkError('not_found', `There is no entry ${seq} for you to see.`, {
-    hint: '`cowork audit tail` shows the newest entries.',
+  throw new CoworkError('not_found', `Unknown entry: ${seq}.`, {
+    hint: 'Run `cowork audit tail` to list the newest entries.',
   })
 }

@@ -16,14 +16,14 @@ const base64url = (most: number, what = 'base64url') =>
     .max(most)
     .describe(what)
 const bytes = base64url(16_384)
-const id = base64url(1400, 'The credential id, base64url')
+const id = base64url(1400, 'Credential id, base64url')
 
-/** A passkey is made and shown by the browser; what it answers is checked here (I6). */
+/** Registers and verifies passkeys of the browser (I6). */
 export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Route[] => [
   defineRoute({
     method: 'POST',
     path: '/api/passkeys/challenge',
-    summary: 'What to ask the browser for, within 2 minutes and once',
+    summary: 'Single-use challenge for the browser, valid for 2 minutes',
     by: 'human',
     body: z.strictObject({
       for: z.enum(['register', 'assert']),
@@ -31,7 +31,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         .string()
         .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
         .optional()
-        .describe('To confirm one decision: the `decision` that passkey_required named'),
+        .describe('To confirm one decision: the `decision` of the passkey_required error'),
     }),
     answer: identityAnswers['POST /api/passkeys/challenge'],
     async run({ body }, c) {
@@ -50,7 +50,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
   defineRoute({
     method: 'POST',
     path: '/api/passkeys',
-    summary: 'Adds a passkey',
+    summary: 'Register a passkey',
     by: 'human',
     body: z.strictObject({
       id,
@@ -79,7 +79,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
     method: 'POST',
     path: '/api/passkeys/assert',
     summary:
-      'Shows a passkey: confirms the decision asked about, or opens settings to this session for 5 minutes',
+      'Confirm with a passkey: one decision, or changes of settings in this session for 5 minutes',
     by: 'human',
     body: z.strictObject({
       id,
@@ -101,7 +101,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
 ]
 
 const decoded = (text: string) => Buffer.from(text, 'base64url')
-/** The last character has bits to spare: one passkey, one id. */
+/** The last base64url character has unused bits; canonical ids keep one passkey under one id. */
 const sameSpelling = (text: string) => decoded(text).toString('base64url')
 
 const answering = (c: Context<Env>) => ({ caller: c.get('caller'), address: getRemoteAddress(c) })

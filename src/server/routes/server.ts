@@ -10,12 +10,12 @@ type Deps = {
   readonly metrics: Metrics
 }
 
-/** What those ask who keep the daemon running (SV24). */
+/** Serves the health checks and metrics for operators (SV24). */
 export const serverRoutes = ({ getUnreadyReason, metrics }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/healthz',
-    summary: 'The daemon runs',
+    summary: 'Liveness check',
     by: 'all',
     answer: serverAnswers['GET /healthz'],
     run: async () => ({ ok: true }),
@@ -23,7 +23,7 @@ export const serverRoutes = ({ getUnreadyReason, metrics }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/readyz',
-    summary: 'The daemon can serve; 503 says why not',
+    summary: 'Readiness check; 503 contains the reason',
     by: 'all',
     answer: serverAnswers['GET /readyz'],
     async run(_, c) {
@@ -34,15 +34,19 @@ export const serverRoutes = ({ getUnreadyReason, metrics }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/metrics',
-    summary: 'Figures of the daemon for Prometheus',
+    summary: 'Metrics for Prometheus',
     by: 'anyone',
     answer: { media: 'text/plain', description: 'Prometheus text format 0.0.4' },
     async run(_, c) {
       const { kind, id, scopes } = c.get('caller')
       if (kind === 'agent' && !scopes.some((scope) => matchesGlob(scope, 'read:metrics')))
-        throw new CoworkError('scope_missing', `${id} may not read the figures.`, {
-          hint: 'A person gives it the scope read:metrics.',
-        })
+        throw new CoworkError(
+          'scope_missing',
+          `${id} cannot read metrics: scope read:metrics is required.`,
+          {
+            hint: 'Ask a person to add the scope read:metrics.',
+          },
+        )
       return c.text(await metrics.formatText(), 200, {
         'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
       })

@@ -7,7 +7,7 @@ import { getRemoteAddress } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-/** How a person comes in by a link, sees who they are, and leaves (I6). */
+/** Serves sign-in by link, the current session and sign-out (I6). */
 export const sessionRoutes = ({
   identity,
   command,
@@ -20,7 +20,7 @@ export const sessionRoutes = ({
   defineRoute({
     method: 'POST',
     path: '/api/sessions',
-    summary: 'Opens a session with the code of a one-time link or an invitation',
+    summary: 'Open a session with the code of a sign-in link or an invitation',
     by: 'all',
     body: z.strictObject({ code: z.string().min(1) }),
     status: 201,
@@ -34,7 +34,7 @@ export const sessionRoutes = ({
   defineRoute({
     method: 'GET',
     path: '/api/session',
-    summary: 'Who is calling, and from which session',
+    summary: 'The current person and session',
     by: 'human',
     answer: identityAnswers['GET /api/session'],
     async run(_, c) {
@@ -54,7 +54,7 @@ export const sessionRoutes = ({
   defineRoute({
     method: 'DELETE',
     path: '/api/session',
-    summary: 'Signs out',
+    summary: 'Sign out',
     by: 'human',
     answer: identityAnswers['DELETE /api/session'],
     async run(_, c) {

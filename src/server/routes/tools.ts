@@ -18,12 +18,12 @@ type Deps = {
   readonly toHttpStatus: ToHttpStatus
 }
 
-/** The people's way to call a tool: the same dispatch, another door. */
+/** Serves tool calls over HTTP, through the same dispatch. */
 export const toolRoutes = ({ registry, dispatch, toHttpStatus }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/tools',
-    summary: 'The tools that the caller may use',
+    summary: 'Tools that the caller can use',
     by: 'anyone',
     answer: serverAnswers['GET /api/tools'],
     run: async (_, c) =>
@@ -35,7 +35,7 @@ export const toolRoutes = ({ registry, dispatch, toHttpStatus }: Deps): Route[] 
   defineRoute({
     method: 'POST',
     path: '/api/tools/{name}/call',
-    summary: 'Calls a tool',
+    summary: 'Call a tool',
     by: 'anyone',
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),

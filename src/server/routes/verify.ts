@@ -7,7 +7,7 @@ import { privateHeaders } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-/** The ledger as it stands at one moment, to be read while others write. */
+/** A snapshot of the ledger that can be read during writes. */
 export type LedgerSnapshot = {
   readonly source: LedgerSource
   readonly replays?: readonly Replay[]
@@ -20,24 +20,24 @@ type Deps = {
   readonly log: Log
 }
 
-const tellEvery = 100
+const progressIntervalMs = 100
 
 export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
-  // Two at once would only make both slower.
+  // Concurrent verifications would only slow each other down.
   let isRunning = false
 
   async function check(deep: boolean, signal: AbortSignal, tell: (line: object) => void) {
     const { source, replays = [], close } = await snapshot()
     try {
       const total = source.head?.size ?? 0
-      let toldAt = 0
+      let lastProgressAt = 0
       const onProgress = (entries: number) => {
-        if (Date.now() - toldAt < tellEvery) return
-        toldAt = Date.now()
+        if (Date.now() - lastProgressAt < progressIntervalMs) return
+        lastProgressAt = Date.now()
         tell({ entries, total })
       }
       onProgress(0)
-      const entries = () => breathing(source.entries(), signal)
+      const entries = () => yieldBetweenBatches(source.entries(), signal)
       const options = { mac: ledger.headMac, deep, onProgress, replays }
       const { firstBad, ...rest } = await verifyLedger({ ...source, entries }, ledger.vkey, options)
       tell({ result: { ...rest, ...(firstBad && { first_bad: firstBad }), vkey: ledger.vkey } })
@@ -46,18 +46,18 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
     }
   }
 
-  function checking(deep: boolean): ReadableStream<Uint8Array> {
+  function streamVerification(deep: boolean): ReadableStream<Uint8Array> {
     const gone = new AbortController()
     return new ReadableStream({
       start(controller) {
         const tell = (line: object) => {
-          if (!gone.signal.aborted) controller.enqueue(encoded(line))
+          if (!gone.signal.aborted) controller.enqueue(encodeLine(line))
         }
         isRunning = true
         check(deep, gone.signal, tell)
           .catch((error: unknown) => {
             if (gone.signal.aborted) return
-            log.error('the ledger could not be checked', { error: errorMessage(error) })
+            log.error('ledger verification failed', { error: errorMessage(error) })
             tell({ error: { code: 'verify_failed', message: errorMessage(error) } })
           })
           .finally(() => {
@@ -72,29 +72,35 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/ledger/verify',
-    summary: 'Checks the whole ledger and tells how far it is',
+    summary: 'Verify the complete ledger and report progress',
     by: 'human',
     body: z.strictObject({ deep: z.boolean().default(false) }),
     answer: {
       media: 'application/x-ndjson',
-      description: '{entries, total} now and then, at the end {result} or {error}',
+      description: 'Progress lines {entries, total}, then {result} or {error}',
     },
     async run({ body: { deep } }) {
       if (isRunning)
-        throw new CoworkError('verify_running', 'The ledger is being checked already.', {
-          hint: 'Wait for that to end; it takes seconds.',
+        throw new CoworkError('verify_running', 'A ledger verification is already running.', {
+          hint: 'Wait a few seconds until it finishes.',
         })
       const headers = { ...privateHeaders, 'Content-Type': 'application/x-ndjson' }
-      return new Response(checking(deep), { headers })
+      return new Response(streamVerification(deep), { headers })
     },
   })
 }
 
 const encoder = new TextEncoder()
-const encoded = (line: object) => encoder.encode(`${JSON.stringify(line)}\n`)
+const encodeLine = (line: object) => encoder.encode(`${JSON.stringify(line)}\n`)
 
-/** SQLite reads and hashing are on the main thread: calls get their turn after every batch (about 8 ms). */
-async function* breathing<T>(batches: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+/**
+ * SQLite reads and hashing run on the main thread, so other calls run after every batch (about 8
+ * ms).
+ */
+async function* yieldBetweenBatches<T>(
+  batches: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
   for await (const batch of batches) {
     signal.throwIfAborted()
     yield batch

@@ -6,7 +6,7 @@ export type ExportQueueOptions<Item> = {
   readonly send: Send
   readonly encode: (items: readonly Item[]) => object
   readonly log: Log
-  /** How many go together, and how many wait at most: whatever comes then is dropped. */
+  /** The batch size and the capacity; items beyond the capacity are dropped. */
   readonly batchSize: number
   readonly maxQueued: number
 }
@@ -14,7 +14,7 @@ export type ExportQueueOptions<Item> = {
 const initialBackoffMs = 1000
 const maxBackoffMs = 60_000
 
-/** Spans on their way out. It never makes anyone wait and never grows beyond its bound (L13). */
+/** Queues spans for export. Never blocks a caller and never exceeds its capacity (L13). */
 export function createExportQueue<Item>({
   send,
   encode,
@@ -45,7 +45,7 @@ export function createExportQueue<Item>({
         logFailureOnce(sent.reason)
         droppedCount += items.length
       } else {
-        if (failures > 0) log.info('telemetry is taken again', { droppedCount })
+        if (failures > 0) log.info('telemetry export restored', { droppedCount })
         failures = 0
         droppedCount += sent.rejected
       }
@@ -55,15 +55,15 @@ export function createExportQueue<Item>({
 
   function backOff({ reason, retryAfterMs }: Extract<ExportResult, { status: 'again' }>): void {
     logFailureOnce(reason)
-    // With a part left to chance, so that many senders do not come back at once.
+    // Random jitter, so many senders do not retry at the same time.
     const delay =
       Math.min(initialBackoffMs * 2 ** (failures - 1), maxBackoffMs) * (0.5 + Math.random())
     pausedUntil = performance.now() + (retryAfterMs ?? delay)
   }
 
-  /** Once, until it works again. */
+  /** Logs once per outage. */
   function logFailureOnce(why: string): void {
-    if (failures++ === 0) log.warn('telemetry is not taken', { why })
+    if (failures++ === 0) log.warn('telemetry export failed', { why })
   }
 
   return {
@@ -73,7 +73,7 @@ export function createExportQueue<Item>({
     },
     flush,
     droppedCount: () => droppedCount,
-    /** What is left is tried once more, whatever the collector said before. */
+    /** Sends the remaining items once more, even during a backoff. */
     async close(until: AbortSignal): Promise<void> {
       await sending
       pausedUntil = 0

@@ -1,9 +1,8 @@
 import type { Metric } from '../metrics.ts'
 import type { Span } from './span.ts'
 
-/** OTLP 1.x as JSON: names in camel case, ids in hex, 64-bit numbers as text, enums as numbers. */
+/** OTLP 1.x as JSON: camelCase names, ids in hex, 64-bit numbers as text, enums as numbers. */
 
-/** Who sends it. */
 export type Resource = {
   readonly name: string
   readonly version: string
@@ -28,7 +27,7 @@ const toResource = ({ name, version, instance }: Resource) => ({
   }),
 })
 
-/** To the microsecond: that is as exact as the clock. */
+/** Rounded to microseconds, the precision of the clock. */
 const toNanos = (ms: number): string => `${Math.round(ms * 1000)}000`
 
 export const toOtlpTraces = (resource: Resource, spans: readonly Span[]) => ({

@@ -1,4 +1,4 @@
-/** What became of a request: taken, to be tried again, or of no use to repeat. */
+/** The result of a request: accepted, to be retried, or permanently refused. */
 export type ExportResult =
   | { readonly status: 'taken'; readonly rejected: number }
   | { readonly status: 'again'; readonly reason: string; readonly retryAfterMs?: number }
@@ -10,9 +10,9 @@ export type Send = (
   until: AbortSignal,
 ) => Promise<ExportResult>
 
-/** An answer says little; one that goes on and on is not read to its end. */
+/** Responses are short; longer ones are not read to the end. */
 const maxResponseBytes = 64 * 1024
-/** By the OTLP specification these and no others. */
+/** The only retryable statuses of the OTLP specification. */
 const retryableStatuses = [429, 502, 503, 504]
 const maxRetryAfterMs = 5 * 60_000
 
@@ -33,16 +33,15 @@ export function createSender(
         method: 'POST',
         headers: all,
         body: JSON.stringify(body),
-        // The headers may be a secret: they go where the owner said and nowhere else.
+        // The headers may contain secrets: they go only to the configured URL.
         redirect: 'manual',
         signal: AbortSignal.any([limit, until]),
       })
       const { status } = response
       const text = await readResponse(response)
-      if (text === undefined)
-        return { status: 'refused', reason: 'the answer of the collector is too long' }
+      if (text === undefined) return { status: 'refused', reason: 'collector response too large' }
       if (status === 200) return { status: 'taken', rejected: parseRejectedCount(text) }
-      const reason = `the collector answered ${status}`
+      const reason = `collector returned HTTP ${status}`
       if (!retryableStatuses.includes(status)) return { status: 'refused', reason }
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'))
       return {
@@ -51,7 +50,9 @@ export function createSender(
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       }
     } catch (error) {
-      const reason = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : describeError(error)
+      const reason = limit.aborted
+        ? `no response within ${timeoutMs / 1000} s`
+        : describeError(error)
       return { status: 'again', reason }
     }
   }
@@ -68,7 +69,7 @@ async function readResponse({ body }: Response): Promise<string | undefined> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What a collector took only in part is not sent again. */
+/** Partially accepted requests are not repeated. */
 function parseRejectedCount(text: string): number {
   try {
     const { partialSuccess: part } = JSON.parse(text) as {
@@ -88,9 +89,9 @@ function parseRetryAfter(retryAfter: string | null): number | undefined {
   return ms > 0 ? Math.min(ms, maxRetryAfterMs) : undefined
 }
 
-/** The code alone. */
+/** Returns only the error code. */
 function describeError(error: unknown): string {
   const cause: unknown = error instanceof Error ? (error.cause ?? error) : undefined
   const code: unknown = typeof cause === 'object' && cause && Reflect.get(cause, 'code')
-  return `the collector could not be reached${typeof code === 'string' ? ` (${code})` : ''}`
+  return `collector unreachable${typeof code === 'string' ? ` (${code})` : ''}`
 }

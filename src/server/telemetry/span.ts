@@ -1,25 +1,25 @@
 import { randomHex } from '#base/ids.ts'
 import type { CallResult, CallTraceFacts, CallRequest } from '#dispatch'
 
-/** One call as a trace shows it. It has ids and words of ours in it, and nothing of what was asked or answered. */
+/** One call in a trace. Contains ids and fixed words, but neither arguments nor results. */
 export type Span = {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
   readonly name: string
-  /** Milliseconds since the epoch, and how many of them it took. */
+  /** The start in milliseconds since the epoch, and the duration. */
   readonly startedAt: number
   readonly durationMs: number
   readonly attributes: Readonly<Record<string, string>>
   readonly isError: boolean
 }
 
-/** The W3C's `traceparent`, where a client says which of its own acts a call belongs to. */
+/** A W3C `traceparent`: the client's span to which a call belongs. */
 const traceparentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
 
 /**
- * The parent a client names, if it is one. Its sampled flag is not heeded: whoever is traced must not be the one who
- * decides that.
+ * Parses a client's parent span, if valid. The sampled flag is ignored: a traced client must not
+ * decide that.
  */
 export function parseTraceparent(
   traceparent: string | undefined,
@@ -31,7 +31,7 @@ export function parseTraceparent(
   return isKnown && !isNone ? { traceId, parentSpanId } : undefined
 }
 
-/** How one call ended; without an answer where a fault of ours was in the way. */
+/** A completed call; without a result after an internal error. */
 export type CompletedCall = {
   readonly request: CallRequest
   readonly facts: CallTraceFacts
@@ -60,7 +60,7 @@ export function toSpan({
     traceId: randomHex(16),
     ...parent,
     spanId: randomHex(8),
-    // Anyone can make up a name.
+    // Clients can invent names.
     name: isTool ? request.tool : 'unknown tool',
     startedAt,
     durationMs,
@@ -82,15 +82,17 @@ export function toSpan({
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const modes = ['act', 'suggest', 'escalate']
 
-/** The approval that a call made, decided or asked for: by its answer, else by its arguments. Ids only. */
+/**
+ * Returns the approval that a call opened or decided, from its result or its arguments. Ids only.
+ */
 function findApproval(
   args: unknown,
   answer: CallResult | undefined,
 ): { approval?: string; mode?: string } {
-  const said = answer?.status === 'done' ? answer.output : answer?.details
-  const made = findId(said)
-  const mode = made === undefined ? undefined : getField(said, 'mode')
-  const approval = made ?? findId(args) ?? getOnlyId(getField(args, 'approval_ids'))
+  const result = answer?.status === 'done' ? answer.output : answer?.details
+  const resultId = findId(result)
+  const mode = resultId === undefined ? undefined : getField(result, 'mode')
+  const approval = resultId ?? findId(args) ?? getOnlyId(getField(args, 'approval_ids'))
   return {
     ...(approval !== undefined && { approval }),
     ...(typeof mode === 'string' && modes.includes(mode) && { mode }),

@@ -24,7 +24,7 @@ type Deps = {
 const defaultPace = {
   spansMs: 5000,
   metricsMs: 60_000,
-  /** How long a collector may take to answer, and all of the end. */
+  /** The timeout of a request, and of the shutdown. */
   timeoutMs: 10_000,
   closeMs: 2000,
   batchSize: 256,
@@ -32,12 +32,12 @@ const defaultPace = {
 }
 
 export type Telemetry = {
-  /** Dispatch that leaves a span for each call. */
+  /** Wraps dispatch to create a span for each call. */
   traceCalls(dispatch: Dispatch): Dispatch
   close(): Promise<void>
 }
 
-/** Tells an OpenTelemetry collector what happens here, where the owner named one (L13). */
+/** Exports traces and metrics to the configured OpenTelemetry collector (L13). */
 export function startTelemetry(deps: Deps): Telemetry {
   const { otlp_endpoint: endpoint, otlp_headers: headers } = deps.settings
   return endpoint === undefined ? noTelemetry : startExport(deps, endpoint, checkHeaders(headers))
@@ -67,21 +67,21 @@ function startExport(
   })
   metrics.addGauge(
     'cowork_telemetry_dropped_spans',
-    'Spans that the OpenTelemetry collector did not get.',
+    'Spans not delivered to the OpenTelemetry collector.',
     queue.droppedCount,
   )
 
   let sendingMetrics: Promise<void> | undefined
   const flushMetrics = (): Promise<void> =>
     (sendingMetrics ??= sendMetrics()
-      .catch((error: unknown) => log.debug('no metrics were sent', { error: errorMessage(error) }))
+      .catch((error: unknown) => log.debug('metrics export failed', { error: errorMessage(error) }))
       .finally(() => (sendingMetrics = undefined)))
 
-  /** They add up: what is lost is in the next ones. */
+  /** Metrics are cumulative: the next export contains lost values. */
   async function sendMetrics(): Promise<void> {
     const body = toOtlpMetrics(resource, await metrics.readMetrics(), { since, at: now() })
     const sent = await send('metrics', body, stop.signal)
-    if (sent.status !== 'taken') log.debug('no metrics were sent', { why: sent.reason })
+    if (sent.status !== 'taken') log.debug('metrics export failed', { why: sent.reason })
   }
 
   const timers = [
@@ -128,15 +128,19 @@ function startExport(
   }
 }
 
-/** What fetch would refuse, said at the start and without the values. */
+/** Rejects headers that fetch would refuse at startup, without showing their values. */
 function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers))
     try {
       new Headers({ [name]: value })
     } catch {
-      throw new CoworkError('config_invalid', `server.otlp_headers: ${name} cannot be sent.`, {
-        hint: 'Look for spaces in its name, and for line breaks and rare letters in its value, which is not shown here.',
-      })
+      throw new CoworkError(
+        'config_invalid',
+        `server.otlp_headers: ${name} is not a valid HTTP header.`,
+        {
+          hint: 'Remove spaces from the name, and line breaks and non-Latin characters from the value, which is not shown here.',
+        },
+      )
     }
   return headers
 }
