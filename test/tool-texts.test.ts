@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { tools } from '../scripts/tool-docs.ts'
 import { parseArguments } from '../src/dispatch/arguments.ts'
 import { getExample } from '../src/dispatch/example.ts'
-import { annotationsOf } from '../src/server/mcp/annotations.ts'
+import { toAnnotations } from '../src/server/mcp/annotations.ts'
 import { toWireTool } from '../src/server/mcp/wire.ts'
 
 const all = tools()
@@ -43,7 +43,7 @@ test('SV27 another name of an argument leads to one that the tool has', () => {
 })
 
 test('RA13 the tools that only add are these, and every other one that writes is destructive', () => {
-  const additive = all.filter((tool) => annotationsOf(tool).destructiveHint === false)
+  const additive = all.filter((tool) => toAnnotations(tool).destructiveHint === false)
   expect(names(additive)).toEqual([
     'copy_file',
     'cowork_handoff',
@@ -58,9 +58,9 @@ test('RA13 the tools that only add are these, and every other one that writes is
     'worksync_history',
     'worksync_register_project',
   ])
-  const reads = all.filter((tool) => annotationsOf(tool).readOnlyHint)
+  const reads = all.filter((tool) => toAnnotations(tool).readOnlyHint)
   expect(names(reads.filter(({ effect }) => effect !== 'read'))).toEqual([])
-  const idempotent = forAgents.filter((tool) => annotationsOf(tool).idempotentHint)
+  const idempotent = forAgents.filter((tool) => toAnnotations(tool).idempotentHint)
   expect(names(idempotent)).toEqual([
     'cowork_check_handoff',
     'file_restore_version',

@@ -18,14 +18,14 @@ function statusOf(
   return Promise.resolve(request).then(({ status }) => status)
 }
 
-test('SV21 with TLS the console’s origin is https, and http is a stranger', async () => {
+test('SV21 with TLS the console’s origin is https, and http is refused', async () => {
   const tls = { isSecure: true }
   expect(await statusOf({ origin: 'https://localhost:8765' }, tls)).toBe(200)
   expect(await statusOf({ origin: 'http://localhost:8765' }, tls)).toBe(403)
   expect(await statusOf({ origin: 'https://localhost:8765' })).toBe(403)
 })
 
-test('SV21 a paired extension comes in with its origin, and reads without one', async () => {
+test('SV21 a paired extension is accepted with its origin, and may read without one', async () => {
   const paired = { allowedOrigins: [extension] }
   const cross = { 'sec-fetch-site': 'cross-site' }
   expect(await statusOf({ origin: extension, ...cross }, paired)).toBe(200)
@@ -34,13 +34,13 @@ test('SV21 a paired extension comes in with its origin, and reads without one', 
   expect(await statusOf({ origin: extension.toUpperCase() }, paired)).toBe(403)
 })
 
-test('SV21 further names are those that were configured, in either case', async () => {
+test('SV21 configured host names are accepted, case-insensitive', async () => {
   const named = { allowedHosts: ['desk.example:8765'] }
   expect(await statusOf({ host: 'Desk.Example:8765' }, named)).toBe(200)
   expect(await statusOf({ host: 'desk.example' }, named)).toBe(403)
 })
 
-test('SV21 who is refused by name is told the name with its port', async () => {
+test('SV21 the refusal of a host contains the accepted name with its port', async () => {
   const app = new Hono<Env>()
   app.use(checkHost({ port: () => 8765, allowedHosts: [], allowedOrigins: [] }))
   const answer = await app.request('/api', { headers: { host: 'localhost' } })
@@ -54,6 +54,6 @@ test.each([
   ['/x?%74oken=1', 400],
   ['/x?tokens=1', 200],
   ['/x#token=1', 200],
-])('SV26 %s is answered %i', async (path, status) => {
+])('SV26 %s returns %i', async (path, status) => {
   expect(await statusOf({}, {}, path)).toBe(status)
 })

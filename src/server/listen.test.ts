@@ -40,7 +40,7 @@ const tool = (name: string, effect: 'read' | 'write') =>
   })
 const tools = [tool('look', 'read'), tool('change', 'write')]
 
-/** A socket with real MCP behind it, and the warnings that were logged. */
+/** Opens a socket with a real MCP endpoint; collects logged warnings. */
 async function open(options: RigOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-listen-'))
   const path = join(folder, 'daemon.sock')
@@ -68,7 +68,7 @@ async function open(options: RigOptions = {}) {
 
 const hello = (fields: object) => `${JSON.stringify({ cowork: 3, version: '2.0.0', ...fields })}\n`
 
-test('SV4 a handshake may come in pieces, and MCP follows on the same socket', async () => {
+test('SV4 a handshake may arrive in chunks, and MCP follows on the same socket', async () => {
   const { plug, warnings } = await open()
   const { socket, nextLine } = await plug()
   const all = hello({ agent: 'a' }) + initializeLine
@@ -81,14 +81,14 @@ test('SV4 a handshake may come in pieces, and MCP follows on the same socket', a
   expect(warnings).toEqual([])
 })
 
-test('SV4 a program that wants no answer to its handshake gets MCP at once', async () => {
+test('SV4 a handshake without a reply starts MCP immediately', async () => {
   const { plug } = await open()
   const { socket, nextLine } = await plug()
   socket.write(`{"cowork":1,"agent":"a"}\n${initializeLine}`)
   expect(await nextLine()).toMatchObject({ id: 1, result: {} })
 })
 
-test('SV4 a client that ended its requests is still answered', async () => {
+test('SV4 a client that closed its side still receives responses', async () => {
   const { plug } = await open()
   const { socket, nextLine } = await plug()
   socket.end(hello({}) + initializeLine)
@@ -105,7 +105,7 @@ test.each([
   [hello({ exclude: [1] }), 'Invalid exclude: expected a list'],
   [hello({ results: 'xml' }), 'Unknown result format: "xml"'],
   [hello({ tools: ['flies'] }), 'Unknown tools: "flies"'],
-  [hello({ tools: ['files'], exclude: ['all'] }), 'leaves none'],
+  [hello({ tools: ['files'], exclude: ['all'] }), 'contains no tools'],
   [`${'x'.repeat(20_000)}\n`, 'too long'],
   ['x'.repeat(20_000), 'too long'],
 ])('SV4 an invalid handshake is refused with the reason: %#', async (text, why) => {
@@ -120,14 +120,14 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining(why)])
 })
 
-test('SV4 a connection that ends before its handshake is forgotten', async () => {
+test('SV4 a connection that ends before its handshake is dropped', async () => {
   const { plug, warnings } = await open()
   const { socket } = await plug()
   socket.end()
   await expect.poll(() => warnings).toEqual(['The connection closed before the handshake.'])
 })
 
-describe('SV18 RA8 the handshake chooses tools', () => {
+describe('SV18 RA8 the handshake selects tools', () => {
   test.each([
     [{ tools: ['look'] }, ['look']],
     [{ tools: ['files'], exclude: ['look'] }, ['change']],
@@ -146,7 +146,7 @@ describe('SV18 RA8 the handshake chooses tools', () => {
   })
 })
 
-test('RA14 a bridge of another version is logged, and its model is told', async () => {
+test('RA14 a bridge of another version is logged, and its model is informed', async () => {
   const { plug, warnings } = await open()
   const { socket, nextLine } = await plug()
   socket.write(hello({ version: '1.9.0' }) + initializeLine)
@@ -158,7 +158,7 @@ test('RA14 a bridge of another version is logged, and its model is told', async 
   expect(warnings).toEqual(['bridge version differs'])
 })
 
-test('I4 RA4 a token that has ended may not reconnect; a first connection shows its AuthError', async () => {
+test('I4 RA4 an ended token cannot reconnect; a first connection shows its AuthError', async () => {
   const { rig, plug } = await open()
   const by = { id: 'c', caller: anna }
   const { token } = await rig.ledger.transact((tx) => rig.identity.addAgent(tx, { id: 'ops' }, by))
@@ -181,7 +181,7 @@ const options = {
   isAuthEnabled: false,
 }
 
-/** Another program, on one of the loopbacks. */
+/** Occupies a port on one loopback. */
 async function occupy(address: string): Promise<number> {
   const server = createServer()
   server.listen(0, address)
@@ -191,7 +191,7 @@ async function occupy(address: string): Promise<number> {
 }
 
 test.each(['127.0.0.1', '::1'])(
-  'RA10 SV20 a port that is taken on %s is refused, or replaced by one that is free on both loopbacks',
+  'RA10 SV20 a port in use on %s is refused, or replaced by a free port on both loopbacks',
   async (address) => {
     const port = await occupy(address)
     const answer = () => new Response('ok')
@@ -204,7 +204,7 @@ test.each(['127.0.0.1', '::1'])(
   },
 )
 
-test('RA10 a port that is free is kept', async () => {
+test('RA10 a free port is kept', async () => {
   const first = await listen(() => new Response('ok'), { ...options, port: 0 })
   await first.close()
   const second = await listen(() => new Response('ok'), {
@@ -216,7 +216,7 @@ test('RA10 a port that is free is kept', async () => {
   expect(second.port).toBe(first.port)
 })
 
-test('RS4 a connection that sends many requests at once is ended; a few are answered', async () => {
+test('RS4 a connection that pipelines many requests is ended; a few are answered', async () => {
   let served = 0
   const fetch = async () => {
     served++

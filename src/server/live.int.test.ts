@@ -18,7 +18,7 @@ const agent: Caller = { ...person, kind: 'agent', id: 'ada' }
 let ledger: TestLedger
 let live: LiveStream
 let server: ReturnType<typeof createServer>
-/** Who the next ones are, and whether anyone still vouches for them. */
+/** The callers of the next listeners, and whether their credentials are valid. */
 let caller = person
 let isKnown = true
 let refusals: string[] = []
@@ -82,12 +82,12 @@ async function open(after?: number): Promise<Reading> {
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-test('SV23 who does not read is cut off, holds nobody up, and resumes', async () => {
+test('SV23 a listener that does not read is disconnected, delays nobody, and can resume', async () => {
   const deaf = await open()
   const other = await open()
   deaf.socket.pause()
   let written = 0
-  // More than the kernel keeps for it.
+  // More than the kernel buffers.
   while (live.listenerCount() === 2 && written < 2000) {
     await record(20)
     written += 20
@@ -104,7 +104,7 @@ test('SV23 who does not read is cut off, holds nobody up, and resumes', async ()
   expect(other.ids()).toEqual(numbers(1, written))
 })
 
-test('SV23 who wants much and reads slowly is not cut off while it catches up', async () => {
+test('SV23 a slow listener is not disconnected while it catches up', async () => {
   await record(400)
   const slow = await open(0)
   for (let i = 0; i < 20; i++) {
@@ -119,7 +119,7 @@ test('SV23 who wants much and reads slowly is not cut off while it catches up', 
   expect(live.listenerCount()).toBe(1)
 })
 
-test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody any more', async () => {
+test('SV23 an idle stream sends heartbeats, and ends at a heartbeat after its credential', async () => {
   live.close()
   live = createLiveStream({ ledger: ledger.ledger, log: silentLog, heartbeatMs: 20 })
   const listener = await open()
@@ -131,7 +131,7 @@ test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody an
 })
 
 test.each(['agent.revoked', 'session.ended', 'person.removed'])(
-  'SV23 after %s everyone is asked for again, and who is nobody any more hears nothing of it',
+  'SV23 after %s all credentials are checked again, and invalid ones receive nothing',
   async (type) => {
     const listener = await open()
     isKnown = false
@@ -142,7 +142,7 @@ test.each(['agent.revoked', 'session.ended', 'person.removed'])(
   },
 )
 
-test('SV25 an agent has its share of streams, and a stopped daemon opens none', async () => {
+test('SV25 the streams of an agent are limited, and a stopping daemon opens none', async () => {
   caller = agent
   await Promise.all(Array.from({ length: 64 }, () => open()))
   await open()
@@ -156,7 +156,7 @@ test('SV25 an agent has its share of streams, and a stopped daemon opens none', 
   expect(live.listenerCount()).toBe(0)
 })
 
-test('L11 the ledger is followed as long as someone listens, and anew for the next', async () => {
+test('L11 the ledger is followed while listeners exist, and again for the next listener', async () => {
   await record(3, '')
   const first = await open()
   await record(1, '')

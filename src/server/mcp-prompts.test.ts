@@ -21,14 +21,14 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
     return connect(rig, { door, era })
   }
 
-  test('SV13 prompts are listed with their arguments, and say what is for this caller', async () => {
+  test('SV13 prompts are listed with their arguments and contain the data of the caller', async () => {
     const client = await start()
     expect(client.getServerCapabilities()).toMatchObject({ prompts: {} })
     const { render: _, ...shown } = greet
     const { prompts } = await client.listPrompts()
     expect(prompts).toEqual([shown, { ...shown, name: 'plain', arguments: [] }])
-    const said = await client.getPrompt({ name: 'greet', arguments: { whom: 'anna' } })
-    expect(said).toMatchObject({
+    const text = await client.getPrompt({ name: 'greet', arguments: { whom: 'anna' } })
+    expect(text).toMatchObject({
       description: 'Greets someone',
       messages: [{ role: 'user', content: { type: 'text', text: 'Hello anna, says sales.' } }],
     })
@@ -37,7 +37,7 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
     })
   })
 
-  test('SV13 a prompt that is not there, and one without what it needs, are wrong parameters', async () => {
+  test('SV13 an unknown prompt or a missing argument is an invalid parameter', async () => {
     const client = await start()
     for (const name of ['nothing', '', 'toString', 'x'.repeat(10_000)])
       await expect(client.getPrompt({ name }), name).rejects.toMatchObject({

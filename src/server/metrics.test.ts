@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts'
 const request = (tool: string) => ({ tool, arguments: {} }) as CallRequest
 const refused: CallResult = { status: 'refused', call: 'c', code: 'halted', message: 'No.' }
 
-test('SV24 buckets add up, sums and counts agree, and every family says what it is', async () => {
+test('SV24 buckets are cumulative, sums and counts match, and every family has help and type', async () => {
   const metrics = createMetrics()
   const sealer: Sealer = { prepare: () => ({}), seal: () => Promise.resolve() }
   const counted = metrics.countCommits(sealer)
@@ -26,7 +26,7 @@ test('SV24 buckets add up, sums and counts agree, and every family says what it 
   metrics.close()
 })
 
-test('SV24 a name that is no tool’s becomes no label, and labels are escaped', async () => {
+test('SV24 an unknown tool name is not used as a label, and labels are escaped', async () => {
   const metrics = createMetrics()
   const dispatch = metrics.countCalls(
     () => Promise.resolve(refused),

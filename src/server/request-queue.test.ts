@@ -3,7 +3,7 @@ import { createRequestQueue } from './request-queue.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('RS4 each turn of the event loop starts one message, and clients alternate', async () => {
+test('RS4 each event loop iteration starts one message, and clients alternate', async () => {
   const turns = createRequestQueue()
   let turn = 0
   let isOver = false
@@ -26,7 +26,7 @@ test('RS4 each turn of the event loop starts one message, and clients alternate'
   expect(started).toEqual(['a0', 'b0', 'c0', 'a1', 'a2', 'a3', 'a4'])
 })
 
-test('RS4 a lane takes 256 waiting messages and refuses more', async () => {
+test('RS4 a lane accepts 256 queued messages and refuses more', async () => {
   const turns = createRequestQueue()
   const waiting = Array.from({ length: 256 }, () => turns.wait('a'))
   await expect(turns.wait('a')).rejects.toMatchObject({ code: 'too_many_calls' })
@@ -47,7 +47,7 @@ test('RS4 messages wait while a person is served', async () => {
   await waiting
 })
 
-test('RS4 a request of a person that takes long does not hold agents for ever', async () => {
+test('RS4 a slow request of a person delays agents only briefly', async () => {
   const turns = createRequestQueue()
   const release = turns.pause()
   await expect(turns.wait('a')).resolves.toBeUndefined()

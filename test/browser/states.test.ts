@@ -144,7 +144,7 @@ test('C13 empty states link to the next step', async () => {
   await page.getByRole('link', { name: 'Clear filters' }).click()
   await findEntryRow(page, 'Signed in').waitFor()
   await page.goto(`${app.url}/audit/999`)
-  await page.getByText('There is no entry 999 for you to see.').waitFor()
+  await page.getByText('Unknown entry: 999.').waitFor()
   await page.goto(`${app.url}/welcome/nowhere`)
   await page.getByText('Page not found').waitFor()
   await page.getByRole('link', { name: 'Open Inbox' }).click()

@@ -179,11 +179,11 @@ test.each<[string, unknown, object]>([
     },
     { status: 'failed', error: { code: -32602, message: 'Not so.', data: 'x' } },
   ],
-])('SV15 a call that was carried out and %s, as a task', (_, result, task) => {
+])('SV15 an executed call that %s, as a task', (_, result, task) => {
   expect(seen({ status: 'consumed', result })).toMatchObject(task)
 })
 
-test('SV15 the result outlives the tool', () => {
+test('SV15 the result is available after the tool was removed', () => {
   const result = { status: 'done', output: { deleted: 'row-1' } }
   expect(seen({ status: 'consumed', result }, [])).toMatchObject({
     status: 'completed',
@@ -191,7 +191,7 @@ test('SV15 the result outlives the tool', () => {
   })
 })
 
-test('B3 RA2 both halves of the result say what a person changed', () => {
+test('B3 RA2 both halves of the result contain the edit of a person', () => {
   const result = { status: 'done', output: { deleted: 'row-2' } }
   const approved = { id: 'row-2' }
   expect(seen({ status: 'consumed', result, approved, decidedBy: 'anna' })).toMatchObject({

@@ -27,7 +27,7 @@ test('A3 a person’s token is refused on MCP', async () => {
   })
 })
 
-test('I3 a call may bring its token as an argument, and no further than the door', async () => {
+test('I3 a token argument is used by the endpoint and then removed', async () => {
   let seen: unknown
   const look = defineTool({
     ...common,
@@ -60,7 +60,7 @@ test('I3 a call may bring its token as an argument, and no further than the door
   })
 })
 
-test('SV11 an unknown address is 404', async () => {
+test('SV11 an unknown path is 404', async () => {
   const rig = await openRig()
   const response = await post(rig, initialize(), { arrival: { toolset: 'nothing' } })
   expect(response.status).toBe(404)
@@ -98,7 +98,7 @@ test('SV10 malformed requests get a clear error and change nothing', async () =>
   expect(rig.door.sessionCount()).toBe(0)
 })
 
-test('SV25 a body that is too large is 413, too many calls at once are 429', async () => {
+test('SV25 a body that is too large is 413, too many concurrent calls are 429', async () => {
   const { wait, started, release } = waiting()
   const rig = await openRig({
     tools: [wait],
@@ -150,19 +150,19 @@ describe('RS4 limits of an agent message', () => {
       const response = await post(rig, body, { headers: sized, arrival: who })
       expect(response.status).toBe(413)
       expect(await response.json()).toMatchObject({
-        // Nobody has read which message it was.
+        // The message was not parsed, so its id is unknown.
         id: null,
         error: { data: { code: 'too_large', hint: expect.any(String) } },
       })
     }
     await rig.ledger.record({ type: 'test.over', actor: systemActor })
     const since = await rig.ledger.find({ limit: 100, after: before })
-    // The refused requests themselves are counted into an entry a moment later.
+    // The refused requests are counted in one entry, written shortly after.
     const types = since.map(({ type }) => type).filter((type) => type !== 'request.refused')
     expect(types).toEqual(['test.over'])
   })
 
-  test('RS4 a call that writes a file may be larger, with few values', async () => {
+  test('RS4 a file write may be larger, with few values', async () => {
     const rig = await open()
     const send = async (given: unknown) => {
       const { body, headers } = modernCall('upload', { given })
@@ -175,7 +175,7 @@ describe('RS4 limits of an agent message', () => {
     expect(await send('y'.repeat(5_000_000))).toBe(200)
   })
 
-  test('RS4 a client with 256 messages waiting is told to wait, another is served', async () => {
+  test('RS4 a client with 256 queued messages is refused, another is served', async () => {
     const rig = await openRig({ tools: [note], agents: [sales, support] })
     const { body, headers } = modernCall('note', {})
     const release = rig.door.messages.queue.pause()
@@ -191,7 +191,7 @@ describe('RS4 limits of an agent message', () => {
   })
 })
 
-test('SV3 closing finishes the calls under way and takes no more', async () => {
+test('SV3 shutdown finishes running calls and accepts no more', async () => {
   const { wait, started, release } = waiting()
   const rig = await createRig({ tools: [wait] })
   const { body, headers } = modernCall('wait', {})
@@ -204,7 +204,7 @@ test('SV3 closing finishes the calls under way and takes no more', async () => {
   await closing
 })
 
-test('SV11 a schema that cannot be listed stops the start', async () => {
+test('SV11 a schema that cannot be listed fails the startup', async () => {
   const odd = { ...echo, name: 'odd', output: z.object({ at: z.date() }) } as unknown as Tool
   await expect(createRig({ tools: [odd] })).rejects.toThrow('Date')
 })

@@ -13,7 +13,7 @@ import {
   waiting,
 } from '../../../test/mcp-door.ts'
 
-test('SV10 a session belongs to who opened it', async () => {
+test('SV10 a session belongs to its creator', async () => {
   const rig = await openRig({ tools, agents: [sales, support] })
   const opened = await post(rig, initialize(), { arrival: { bearer: sales.token } })
   const id = opened.headers.get('mcp-session-id') ?? ''
@@ -34,7 +34,7 @@ test('SV10 a session belongs to who opened it', async () => {
   expect(none.status).toBe(400)
 })
 
-test('SV10 sessions without a token are few, and leave room for those with one', async () => {
+test('SV10 sessions without a token have a separate limit', async () => {
   const rig = await openRig({ tools, agents: [sales], limits: { maxSessions: 100 } })
   const open = async (arrival = {}) => (await post(rig, initialize(), { arrival })).status
   const statuses = await Promise.all(Array.from({ length: 17 }, () => open()))
@@ -43,7 +43,7 @@ test('SV10 sessions without a token are few, and leave room for those with one',
   expect(await open({ bearer: sales.token })).toBe(200)
 })
 
-test('SV10 sessions are limited in number, swept when idle and ended by DELETE', async () => {
+test('SV10 sessions are limited, ended when idle and ended by DELETE', async () => {
   let at = Date.now()
   const limits = { maxSessions: 2, idleMs: 1000 }
   const rig = await openRig({ tools, limits, now: () => at })
@@ -72,7 +72,7 @@ test('SV10 sessions are limited in number, swept when idle and ended by DELETE',
   expect(late.status).toBe(200)
 })
 
-test('SV10 RA4 a session goes on after a restart, as a new one for whatever was granted to it', async () => {
+test('SV10 RA4 a session continues after a restart without its grants', async () => {
   const before = await openRig({ tools, agents: [sales, support] })
   const arrival = { bearer: sales.token }
   const opened = await post(before, initialize(), { arrival })
@@ -89,7 +89,7 @@ test('SV10 RA4 a session goes on after a restart, as a new one for whatever was 
   expect(text).not.toContain(`"session":"${id}"`)
   const other = await post(rig, call, { headers, arrival: { bearer: support.token } })
   expect(other.status).toBe(404)
-  // Who opens another session is told to leave the old one.
+  // A client that opens another session must leave the old one.
   expect((await post(rig, initialize(), { headers, arrival: { ...arrival } })).status).not.toBe(404)
   const late = {
     ...headers,
@@ -100,7 +100,7 @@ test('SV10 RA4 a session goes on after a restart, as a new one for whatever was 
   expect((await post(rig, call, { headers: odd, arrival })).status).toBe(404)
 })
 
-test('I12 GR5 a session that its client ends is over for whoever follows', async () => {
+test('I12 GR5 the end of a session by its client reaches followers', async () => {
   const rig = await openRig()
   const ended: string[] = []
   rig.identity.sessions.onEnd((session) => void ended.push(session))
@@ -118,12 +118,12 @@ test('I12 GR5 a session that its client ends is over for whoever follows', async
   expect(rig.identity.sessions.has(id)).toBe(false)
 })
 
-test('I12 GR5 a stream of the oldest revision is a session that ends with it', async () => {
+test('I12 GR5 a legacy SSE stream is a session that ends with it', async () => {
   const rig = await openRig()
   const ended: string[] = []
   rig.identity.sessions.onEnd((session) => void ended.push(session))
   const arrival = { address: '127.0.0.1' }
-  const stream = await rig.door.fetch(new Request('http://test/sse'), { ...arrival, old: {} })
+  const stream = await rig.door.fetch(new Request('http://test/sse'), { ...arrival, legacySse: {} })
   const reader = stream.body?.getReader()
   const first = new TextDecoder().decode((await reader?.read())?.value)
   const [, id = ''] = /session=(\S+)/.exec(first) ?? []
@@ -133,13 +133,13 @@ test('I12 GR5 a stream of the oldest revision is a session that ends with it', a
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
   ])
-    await post(rig, message, { arrival: { old: { stream: id } } })
+    await post(rig, message, { arrival: { legacySse: { stream: id } } })
   await expect.poll(() => rig.identity.sessions.has(id)).toBe(true)
   await reader?.cancel()
   expect(ended).toEqual([id])
 })
 
-test('SV10 a session at work or listened to is not idle', async () => {
+test('SV10 a session with a running call or a listener is not idle', async () => {
   let at = Date.now()
   const { wait, started, release } = waiting()
   const rig = await openRig({ tools: [wait], limits: { idleMs: 1000 }, now: () => at })
@@ -152,7 +152,7 @@ test('SV10 a session at work or listened to is not idle', async () => {
   await expect(call).resolves.toMatchObject({ content: [{ text: '"done"' }] })
 })
 
-test('I4 what a rotated token opened ends when its time is over', async () => {
+test('I4 sessions of a rotated token end with its grace period', async () => {
   let at = Date.now()
   const rig = await openRig({ limits: { idleMs: 20 }, now: () => at })
   const by = { id: 'c', caller: anna }
@@ -168,12 +168,12 @@ test('I4 what a rotated token opened ends when its time is over', async () => {
   await expect.poll(() => isServed).toBe(false)
 })
 
-test('SV13 a request to listen that is refused leaves nothing watched', async () => {
+test('SV13 a refused subscription leaves no watch', async () => {
   const watched: AbortSignal[] = []
   const feature = {
     capabilities: { resources: { subscribe: true } },
     attach: () => undefined,
-    listens: (_: unknown, uris: readonly string[], signal: AbortSignal) => {
+    subscribe: (_: unknown, uris: readonly string[], signal: AbortSignal) => {
       watched.push(signal)
       return Promise.resolve(uris)
     },

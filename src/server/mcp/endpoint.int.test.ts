@@ -10,7 +10,7 @@ import type { TestApp } from '../../../test/app.ts'
 import { createFixture } from '../../../test/conformance/conformance.fixture.ts'
 import { createLineTransport } from './stdio.ts'
 
-/** Tells the test when a call begins and how it ends. */
+/** Reports the start and the end of a call to the test. */
 const watched = { started: Promise.withResolvers<void>(), ended: Promise.withResolvers<string>() }
 
 const hang = defineTool({
@@ -91,13 +91,13 @@ describe.each([
     await client.close()
   })
 
-  test('SV14 a client that goes away stops the call, unless its session lives on', async () => {
+  test('SV14 a disconnect stops the call unless the session stays open', async () => {
     watched.started = Promise.withResolvers()
     watched.ended = Promise.withResolvers()
     const client = await connect(door, era)
     const lost = client.callTool({ name: 'hang' }).catch(() => 'lost')
     await watched.started.promise
-    // A session of the older era survives a broken connection: only its end stops what it began.
+    // A legacy session survives a broken connection: only its end stops its calls.
     const { transport } = client
     if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession()
     await client.close()
@@ -106,7 +106,7 @@ describe.each([
   })
 })
 
-test('SV11 SV17 toolsets are addresses, and the default list is at most 4,000 tokens', async () => {
+test('SV11 SV17 toolsets have paths, and the default list has at most 4,000 tokens', async () => {
   const list = async (address: string) => {
     const client = new Client(
       { name: 'probe', version: '1' },

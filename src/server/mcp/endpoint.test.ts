@@ -56,14 +56,14 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(textOf(answer)).toBe('There is no file. Look elsewhere.')
   })
 
-  test('SV12 a bug is answered without its words', async () => {
+  test('SV12 the response to a bug does not contain its text', async () => {
     const client = await connect(await openRig(), era)
     const answer = await client.callTool({ name: 'broken', arguments: { how: 'bug' } })
     expect(JSON.stringify(answer)).toContain('internal')
     expect(JSON.stringify(answer)).not.toContain('secret detail')
   })
 
-  test('SV12 wrong arguments are a fault the model can read, an unknown tool is a protocol error', async () => {
+  test('SV12 invalid arguments are a tool error, an unknown tool is a protocol error', async () => {
     const client = await connect(await openRig(), era)
     const answer = await client.callTool({ name: 'echo', arguments: { word: 5 } })
     expect(answer.isError).toBe(true)
@@ -71,7 +71,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 })
   })
 
-  test('SV11 RA8 an address and its query choose what is listed', async () => {
+  test('SV11 RA8 the path and its query select the listed tools', async () => {
     const rig = await openRig()
     const names = async (arrival: Partial<IncomingRequest>) =>
       (await (await connect(rig, era, arrival)).listTools()).tools.map((tool) => tool.name)
@@ -85,9 +85,9 @@ describe.each(eras)('%s era over HTTP', (era) => {
 
   test.each([
     ['tools', 'ecko', 'unknown_tools', /"ecko".*Did you mean echo\?.*core, all, files, work/],
-    ['toolsets', 'files', 'unknown_parameter', /takes tools, exclude/],
+    ['toolsets', 'files', 'unknown_parameter', /Use tools, exclude/],
     ['read_only', 'perhaps', 'unknown_parameter', /read_only=true/],
-    ['exclude', 'all', 'empty_selection', /Exclude less/],
+    ['exclude', 'all', 'empty_selection', /Exclude fewer tools/],
   ])('SV18 RA8 ?%s=%s is refused as %s', async (name, value, code, words) => {
     const rig = await openRig()
     const response = await post(rig, initialize(), { arrival: { query: { [name]: value } } })
@@ -100,7 +100,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
       .toMatchObject([{ outcome: code, subject: '127.0.0.1', data: { count: 1 } }])
   })
 
-  test('SV27 a body that is not JSON is refused and recorded, a flood of them by the second', async () => {
+  test('SV27 invalid JSON is refused and recorded, many per second in one entry', async () => {
     const rig = await openRig()
     for (let sent = 0; sent < 20; sent++) expect((await post(rig, '{"jsonrpc":')).status).toBe(400)
     await expect
@@ -108,7 +108,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
       .toMatchObject([{ data: { count: 19 } }, { outcome: 'invalid_json', data: { count: 1 } }])
   })
 
-  test('SV18 what a connection excludes, or would write where it only reads, is refused and recorded', async () => {
+  test('SV18 excluded tools, and writes of a read-only connection, are refused and recorded', async () => {
     const rig = await openRig()
     for (const query of [{ exclude: 'say' }, { read_only: 'true' }]) {
       const client = await connect(rig, era, { query })
@@ -124,7 +124,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
       .toEqual(['tool_excluded', 'tool_excluded'])
   })
 
-  test('SV18 the refusal names what excludes the tool', async () => {
+  test('SV18 the refusal contains the reason for the exclusion', async () => {
     const rig = await openRig()
     const query = { tools: 'all', read_only: 'true', exclude: 'echo' }
     const client = await connect(rig, era, { query })
@@ -134,7 +134,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(await reasonOf('say')).toContain('is read-only')
   })
 
-  test('SV18 an agent follows and withdraws its requests whatever is excluded', async () => {
+  test('SV18 an agent can always follow and withdraw its requests', async () => {
     const rig = await openRig({ tools, governed: true })
     const client = await connect(rig, era, { query: { tools: 'files', exclude: 'cowork' } })
     const { tools: listed } = await client.listTools()
@@ -145,7 +145,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     }
   })
 
-  test('SV17 RA9 a list shows what the caller may use, and no tools for people', async () => {
+  test('SV17 RA9 a list contains usable tools and no tools for people', async () => {
     const rig = await openRig({ tools, agents: [sales, support] })
     const names = async (bearer: string) => {
       const client = await connect(rig, era, { bearer, query: { tools: 'all' } })
@@ -155,7 +155,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(await names(support.token)).toEqual(['broken', 'echo'])
   })
 
-  test('SV21 RA7 tools are listed without a token, and a call brings it as agent_token', async () => {
+  test('SV21 RA7 tools are listed without a token, and a call passes it as agent_token', async () => {
     const rig = await openRig({ tools, agents: [sales] })
     const client = await connect(rig, era)
     const [listed] = (await client.listTools()).tools
@@ -191,7 +191,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(refused.status).toBe(401)
   })
 
-  test('I12 the client says who it is, and a session is its own', async () => {
+  test('I12 the client name is recorded, and each session has its own id', async () => {
     const rig = await openRig()
     const [one, two] = [await connect(rig, era), await connect(rig, era)]
     const answer = await one.callTool({ name: 'say', arguments: {} })
@@ -204,7 +204,8 @@ describe.each(eras)('%s era over HTTP', (era) => {
         ).session
     const first = await sessionOf(one)
     expect(await sessionOf(one)).toBe(first)
-    // The newer era has no sessions on the wire: they belong to the token, here to the open agent id.
+    // The current protocol has no sessions: they belong to the token, here to the unauthenticated
+    // agent id.
     if (era === 'auto') expect(await sessionOf(two)).toBe(first)
     else expect(await sessionOf(two)).not.toBe(first)
   })
@@ -213,7 +214,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const rig = await openRig({ tools, agents: [sales] })
     const { body, headers } =
       era === 'auto' ? modernCall('echo', { word: 'x' }) : { body: initialize(), headers: {} }
-    // The handshake needs none: a client of the older era brings it with its calls.
+    // The handshake needs no token: a legacy client passes it with its calls.
     for (const arrival of era === 'auto' ? [{}, { bearer: 'wrong' }] : [{ bearer: 'wrong' }]) {
       const response = await post(rig, body, { headers, arrival })
       expect(response.status).toBe(401)
@@ -233,12 +234,12 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(all).toMatch(/worksync_ready → worksync_claim → do it → worksync_done/)
     expect(all).toMatch(/Pending is not failure[^]*Do not work around it/)
     expect(all).toMatch(/cowork_find_tools[^]*cowork_use/)
-    // Claude Code cuts instructions after 2 kB.
+    // Claude Code truncates instructions after 2 kB.
     expect(Buffer.byteLength(all)).toBeLessThanOrEqual(1900)
     const atWork = (await connect(rig, era, { toolset: 'work' })).getInstructions()
     expect(atWork).toContain('worksync_ready')
     expect(atWork).not.toContain('read_file')
-    // What a person chose for the agent counts, too.
+    // The tool selection of the agent applies, too.
     const chosen = { ...sales, tools: ['all'], exclude: ['files'] }
     const closed = await openRig({ tools, agents: [chosen] })
     const theirs = (await connect(closed, era, { bearer: sales.token })).getInstructions()
@@ -246,7 +247,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(theirs).not.toContain('read_file')
   })
 
-  test('SV14 progress goes forwards, and only to who asked for it', async () => {
+  test('SV14 progress only increases, and goes only to clients that requested it', async () => {
     const steps = tool('steps', (call) => {
       call.progress(1, 3, 'one')
       call.progress(1, 3)
@@ -265,7 +266,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     })
   })
 
-  test('SV14 a client that cancels stops the call, and the ledger says so', async () => {
+  test('SV14 a cancellation stops the call and is recorded', async () => {
     const started = Promise.withResolvers<void>()
     const stopped = Promise.withResolvers<void>()
     const wait = tool('wait', async ({ signal }) => {
@@ -289,7 +290,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     }, 10_000)
   })
 
-  test('SV14 the signal of a call is still when its answer is sent', async () => {
+  test('SV14 the response does not abort the signal of the call', async () => {
     let kept: AbortSignal | undefined
     const keep = tool('keep', async ({ signal }) => {
       kept = signal
@@ -301,7 +302,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     expect(kept?.aborted).toBe(false)
   })
 
-  test('SV10 a changed list of tools is told', async () => {
+  test('SV10 a changed tool list is announced', async () => {
     const rig = await openRig()
     const onChanged = vi.fn<() => void>()
     const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged } }

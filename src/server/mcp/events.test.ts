@@ -8,7 +8,7 @@ const message = (text: string): JSONRPCMessage => ({
   params: { text },
 })
 
-test('SV10 a stream that broke is continued after the last event, and no other stream is', async () => {
+test('SV10 a broken stream resumes after the last event, without events of other streams', async () => {
   const store = createEventStore()
   const last = await store.storeEvent('a', message('1'))
   await store.storeEvent('b', message('of another stream'))
@@ -21,13 +21,13 @@ test('SV10 a stream that broke is continued after the last event, and no other s
   expect(sent).toEqual([[next, message('2')]])
 })
 
-test('SV10 what is kept of a session is bounded, and what is gone is said to be', async () => {
+test('SV10 stored events are bounded, and a deleted event is an error', async () => {
   const store = createEventStore()
   const first = await store.storeEvent('a', message('x'))
   for (let at = 0; at < 20; at++) await store.storeEvent('a', message('x'.repeat(20_000)))
   expect(await store.getStreamIdForEventId?.(first)).toBeUndefined()
   await expect(store.replayEventsAfter(first, { send: async () => undefined })).rejects.toThrow(
-    'no longer kept',
+    'no longer stored',
   )
   const huge = await store.storeEvent('a', message('x'.repeat(1_000_000)))
   expect(await store.getStreamIdForEventId?.(huge)).toBe('a')

@@ -8,11 +8,11 @@ const answerOf = (text: string, more: readonly object[] = []) => ({
   result: { content: [{ type: 'text', text }, ...more], structuredContent: { path: '/a' } },
 })
 
-test('N4 a long text goes out in pieces that are one line and read as what it was', () => {
+test('N4 a long text is sent in chunks that form one line and decode to the same text', () => {
   const unit = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(unit, fc.nat(40), fc.boolean(), (text, shift, isFollowed) => {
-      // Whatever it is, in turn each character of it lies at the edge of a piece.
+      // Each character is at the edge of a chunk once.
       const long = 'x'.repeat(shift) + text.repeat(Math.ceil(200_000 / text.length))
       const message = answerOf(long, isFollowed ? [{ type: 'text', text: '[more]' }] : [])
       const pieces = [...encodeJsonLine(message)]
@@ -25,7 +25,7 @@ test('N4 a long text goes out in pieces that are one line and read as what it wa
   )
 })
 
-test('N4 any other message is one piece', () => {
+test('N4 any other message is one chunk', () => {
   const messages = [
     answerOf('short'),
     { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'x'.repeat(300_000) } },
@@ -37,16 +37,16 @@ test('N4 any other message is one piece', () => {
     expect([...encodeJsonLine(message)]).toEqual([JSON.stringify(message) + '\n'])
 })
 
-test('F4 SV12 an answer that the client would hang up on is refused instead, and the connection stays', () => {
-  const most = 10 * 1024 * 1024
+test('F4 SV12 a result too large for the client becomes an error, and the connection stays', () => {
+  const maxBytes = 10 * 1024 * 1024
   const blob = (length: number) => [{ type: 'image', data: 'x'.repeat(length) }]
   const tooLong = [
-    answerOf('x'.repeat(most)),
-    // Each letter takes six when it is spelt.
-    answerOf('\u0001'.repeat(most / 5)),
-    answerOf('\u4e00'.repeat(most / 3)),
-    answerOf('short', blob(most)),
-    { jsonrpc: '2.0', id: 1, result: { content: blob(most) } },
+    answerOf('x'.repeat(maxBytes)),
+    // Each character takes six bytes when escaped.
+    answerOf('\u0001'.repeat(maxBytes / 5)),
+    answerOf('\u4e00'.repeat(maxBytes / 3)),
+    answerOf('short', blob(maxBytes)),
+    { jsonrpc: '2.0', id: 1, result: { content: blob(maxBytes) } },
   ]
   for (const message of tooLong) {
     const { id, result } = JSON.parse([...encodeJsonLine(message)].join('')) as {
@@ -56,13 +56,13 @@ test('F4 SV12 an answer that the client would hang up on is refused instead, and
     expect({ id, isError: result.isError }).toEqual({ id: 1, isError: true })
     expect(result.structuredContent).toMatchObject({ code: 'too_large' })
   }
-  const read = { jsonrpc: '2.0', id: 'a', result: { contents: [{ text: 'x'.repeat(most) }] } }
+  const read = { jsonrpc: '2.0', id: 'a', result: { contents: [{ text: 'x'.repeat(maxBytes) }] } }
   expect(JSON.parse([...encodeJsonLine(read)].join(''))).toMatchObject({
     id: 'a',
     error: { code: -32000 },
   })
-  // What a client sends is its own affair, and so is what fits.
-  const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { x: 'x'.repeat(most) } }
+  // Client requests and short lines are unchanged.
+  const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { x: 'x'.repeat(maxBytes) } }
   for (const message of [sent, answerOf('x'.repeat(9_000_000)), answerOf('', blob(9_500_000))])
     expect(JSON.parse([...encodeJsonLine(message)].join(''))).toEqual(message)
 })

@@ -3,13 +3,13 @@ import { describe, expect, test, vi } from 'vitest'
 import { call, connect, everywhere, faultOf, setup, urlOf } from '../../../test/waiting.ts'
 import type { Connecting, Rig } from '../../../test/waiting.ts'
 
-/** Longer than any test: whoever should not wait for a person does not end in time. */
-const patienceMs = 10 * 60 * 1000
+/** Longer than any test: a call that waits for it fails the test. */
+const waitMs = 10 * 60 * 1000
 
 type Action = 'accept' | 'decline' | 'cancel'
 const capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } }
 
-/** A client that shows addresses, and what its user says to that. */
+/** A client that shows URLs, with the response of its user. */
 async function showing(
   rig: Rig,
   by: Connecting,
@@ -24,7 +24,7 @@ async function showing(
   return {
     client,
     shown,
-    /** Calls and comes back when the call waits for a person alone. */
+    /** Starts a call and resolves when only a decision is missing. */
     async held(signal?: AbortSignal) {
       const before = shown.length
       const messages: (string | undefined)[] = []
@@ -32,18 +32,18 @@ async function showing(
         onprogress: ({ message }) => messages.push(message),
         ...(signal && { signal }),
       })
-      // The client itself reports that it asks, too.
-      await expect.poll(() => messages.join()).toContain('Waits for a person: http')
+      // The client itself also reports its prompt.
+      await expect.poll(() => messages.join()).toContain('Waiting for a person: http')
       await expect.poll(() => shown.length).toBeGreaterThan(before)
       return { result }
     },
   }
 }
 
-describe.each(everywhere)('a client that can show an address, over %s, %s era', (door, era) => {
+describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door, era) => {
   const by = { door, era }
 
-  test('A5 is shown the inbox, and the call it holds ends as soon as a person approves', async () => {
+  test('A5 shows the inbox, and its call ends with the approval', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const { client, shown, held } = await showing(rig, by)
     const completed = vi.fn<(id: string) => void>()
@@ -57,17 +57,17 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect((await result).structuredContent).toEqual({ deleted: 'row-1', reason: 'tidy' })
     expect(deleted).toEqual(['row-1'])
     expect(shown).toHaveLength(1)
-    // Nothing in it lets anyone in: whoever opens it signs in as themselves.
+    // The URL contains no credential: its visitor signs in.
     expect(shown[0]).toMatchObject({ mode: 'url', url: urlOf(id) })
     expect(shown[0]?.['message']).toMatch(/sales.*crm_delete/)
     const { elicitationId } = shown[0] ?? {}
     expect(typeof elicitationId).toBe(era === 'legacy' ? 'string' : 'undefined')
-    const told = era === 'legacy' ? [[elicitationId]] : []
-    await expect.poll(() => completed.mock.calls).toEqual(told)
+    const completions = era === 'legacy' ? [[elicitationId]] : []
+    await expect.poll(() => completed.mock.calls).toEqual(completions)
   })
 
-  test('A5 approves nothing by accepting', async () => {
-    const { rig, deleted, theOne } = await setup({ patienceMs: 400 })
+  test('A5 does not approve by accepting the prompt', async () => {
+    const { rig, deleted, theOne } = await setup({ waitMs: 400 })
     const { client, shown } = await showing(rig, by)
     for (let i = 0; i < 2; i++) {
       const { payload, text } = faultOf(await client.callTool(call()))
@@ -79,13 +79,13 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
   })
 
   test.each(['decline', 'cancel'] as const)('A5 gets the pending reply by %s', async (action) => {
-    const { rig, theOne } = await setup({ patienceMs })
+    const { rig, theOne } = await setup({ waitMs })
     const { client } = await showing(rig, by, () => action)
     const { payload } = faultOf(await client.callTool(call()))
     expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })
   })
 
-  test('A5 hears the no of a person while the call is held', async () => {
+  test('A5 receives a rejection during the call', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const { held } = await showing(rig, by)
     const { result } = await held()
@@ -96,7 +96,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual([])
   })
 
-  test('A15 equal calls held together get the result of one run, and nobody is asked again', async () => {
+  test('A15 equal waiting calls get the result of one run without another request', async () => {
     const { rig, deleted, theOne, decide, waiting } = await setup()
     const { held } = await showing(rig, by)
     const calls = [await held(), await held()]
@@ -108,7 +108,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(await waiting()).toEqual([])
   })
 
-  test('SV14 RA12 cancelling a held call withdraws its request, and that is recorded', async () => {
+  test('SV14 RA12 cancelling a waiting call withdraws its request, which is recorded', async () => {
     const { rig, deleted, theOne, waiting } = await setup({ limits: { callsInFlight: 1 } })
     const { client, held } = await showing(rig, by)
     const stop = new AbortController()
@@ -120,7 +120,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(await rig.ledger.find({ limit: 9, types: ['approval.withdrawn'] })).toMatchObject([
       { actor: { id: 'sales' }, ids: { approval: id }, data: { why: 'cancelled' } },
     ])
-    // There is room for another call when the cancelled one has ended.
+    // Another call is possible once the cancelled one has ended.
     const check = { name: 'cowork_check_approval', arguments: { approval_id: id } }
     const answered = async () => (await client.callTool(check)).structuredContent
     await expect
@@ -129,7 +129,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual([])
   })
 
-  test('RA12 cancelling one of two calls that wait for the same withdraws nothing', async () => {
+  test('RA12 cancelling one of two calls for the same request withdraws nothing', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const { held } = await showing(rig, by)
     const stop = new AbortController()
@@ -142,7 +142,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual(['row-1'])
   })
 
-  test('RA12 cancelling a held call withdraws nothing while a check waits for its request', async () => {
+  test('RA12 cancelling a waiting call withdraws nothing while a check waits for its request', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const other = await connect(rig, by)
     await other.callTool(call())
@@ -162,7 +162,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual(['row-1'])
   })
 
-  test('RA12 a held call whose daemon ends keeps its request', async () => {
+  test('RA12 a waiting call keeps its request when the daemon stops', async () => {
     const { rig, theOne } = await setup()
     const { held } = await showing(rig, by)
     const { result } = await held()
@@ -172,12 +172,12 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(await rig.governance.approvals.get(id)).toMatchObject({ status: 'pending' })
   })
 
-  test('B3 RA2 gets what a person changed, and is told so in both halves', async () => {
+  test('B3 RA2 gets the edit of a person in both halves of the result', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const { held } = await showing(rig, by)
     const { result } = await held()
     await decide(await theOne(), 'approve', { change: { id: 'row-2' } })
-    expect(JSON.stringify((await result).content)).toContain('anna changed')
+    expect(JSON.stringify((await result).content)).toContain('anna edited')
     expect((await result).structuredContent).toMatchObject({
       deleted: 'row-2',
       approved_change: { id: 'row-2' },
@@ -186,7 +186,7 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
     expect(deleted).toEqual(['row-2'])
   })
 
-  test('SV3 still gets its pending reply when the daemon ends', async () => {
+  test('SV3 still gets its pending reply when the daemon stops', async () => {
     const { rig, theOne } = await setup()
     const { held } = await showing(rig, by)
     const { result } = await held()
@@ -196,11 +196,11 @@ describe.each(everywhere)('a client that can show an address, over %s, %s era', 
   })
 })
 
-// The newer era asks between two requests, so there is nothing to hang or to fail in.
-describe.each(['http', 'stdio'] as const)('within a call of the older era, over %s', (door) => {
+// The current protocol prompts between two requests, so no prompt can hang or fail.
+describe.each(['http', 'stdio'] as const)('within a legacy call, over %s', (door) => {
   const by = { door, era: 'legacy' } as const
 
-  test('A5 a question that nobody answers ends when a person decides elsewhere', async () => {
+  test('A5 an unanswered prompt ends with a decision elsewhere', async () => {
     const { rig, theOne, decide } = await setup()
     const { held } = await showing(rig, by, () => new Promise(() => undefined))
     const { result } = await held()
@@ -208,8 +208,8 @@ describe.each(['http', 'stdio'] as const)('within a call of the older era, over 
     expect((await result).structuredContent).toMatchObject({ deleted: 'row-1' })
   })
 
-  test('A5 a client that cannot show it after all gets the pending reply', async () => {
-    const { rig, theOne } = await setup({ patienceMs })
+  test('A5 a client that fails to show the prompt gets the pending reply', async () => {
+    const { rig, theOne } = await setup({ waitMs })
     const { client } = await showing(rig, by, () => Promise.reject(new Error('no browser')))
     const { payload } = faultOf(await client.callTool(call()))
     expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })

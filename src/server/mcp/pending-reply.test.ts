@@ -6,7 +6,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     ['nothing', {}],
     ['forms only', { elicitation: { form: {} } }],
     ['elicitation as it was before modes', { elicitation: {} }],
-  ])('A5 with %s is told where a person decides and how to ask', async (_, capabilities) => {
+  ])('A5 with %s learns where a person decides and how to check', async (_, capabilities) => {
     const { rig, theOne, deleted } = await setup()
     const client = await connect(rig, { door, era, capabilities })
     const ask = vi.fn<() => { action: 'accept' }>(() => ({ action: 'accept' }))
@@ -27,7 +27,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(deleted).toEqual([])
   })
 
-  test('SV19 a pending call is complete in both halves, and a client that listed tools accepts it', async () => {
+  test('SV19 a pending reply is complete in both halves, and clients accept it', async () => {
     const { rig, theOne } = await setup()
     const client = await connect(rig, { door, era })
     await client.listTools()
@@ -38,7 +38,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     for (const fact of Object.values(facts)) expect(text).toContain(fact)
   })
 
-  test('P8 A15 asks until it is decided; it runs once then, and a repeated call gets that same result', async () => {
+  test('P8 A15 checks until the decision; the call runs once, and a repeated call gets its result', async () => {
     let time = Date.now()
     const { rig, deleted, theOne, decide, waiting } = await setup({ now: () => time })
     const client = await connect(rig, { door, era })
@@ -64,7 +64,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
       approval_id: id,
       not_run_again: true,
     })
-    expect(JSON.stringify(repeated.content)).toContain(`ran once, under approval ${id}`)
+    expect(JSON.stringify(repeated.content)).toContain(`already ran under approval ${id}`)
     expect(deleted).toEqual(['row-1'])
     time += 60 * 60 * 1000
     const third = faultOf(await client.callTool(call()))
@@ -73,7 +73,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(deleted).toEqual(['row-1'])
   })
 
-  test('A2 a denied call is refused at once, and people are left in peace for an hour', async () => {
+  test('A2 a rejected call is refused immediately for an hour', async () => {
     let time = Date.now()
     const { rig, deleted, theOne, decide, waiting } = await setup({ now: () => time })
     const client = await connect(rig, { door, era })
@@ -91,7 +91,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(deleted).toEqual([])
   })
 
-  test('B3 RA2 what a person changed runs once, and both halves of its result say so', async () => {
+  test('B3 RA2 an edited call runs once, and both halves of its result contain the edit', async () => {
     const { rig, deleted, theOne, decide } = await setup()
     const client = await connect(rig, { door, era })
     await client.callTool(call())

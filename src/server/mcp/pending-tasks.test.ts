@@ -23,7 +23,7 @@ async function withTasks(rig: Rig, token: string | null = sales.token) {
   return { client, ...tasksOf(client, () => last) }
 }
 
-test('A5 SV15 a client that takes tasks gets one, durable before the reply, that ends with the result', async () => {
+test('A5 SV15 a client with task support gets a task, durable before the reply, that ends with the result', async () => {
   const { rig, deleted, decide } = await setup()
   const { start, get } = await withTasks(rig)
   const id = await start()
@@ -49,7 +49,7 @@ test('A5 SV15 a client that takes tasks gets one, durable before the reply, that
   expect(deleted).toEqual(['row-1'])
 })
 
-test('A5 SV15 over stdio a call is a task, too, and the same one', async () => {
+test('A5 SV15 over stdio, a call is the same task', async () => {
   const { rig, deleted, theOne, decide } = await setup()
   const line = await connect(rig, { door: 'stdio', capabilities: takesTasks })
   await expect(line.callTool(call())).rejects.toMatchObject({ data: { resultType: 'task' } })
@@ -63,7 +63,7 @@ test('A5 SV15 over stdio a call is a task, too, and the same one', async () => {
   expect(deleted).toEqual(['row-1'])
 })
 
-test('A2 the tool runs once, however many ask and call again at the same time', async () => {
+test('A2 the tool runs once despite concurrent checks and repeated calls', async () => {
   const { rig, deleted, decide } = await setup()
   const one = await withTasks(rig)
   const other = await withTasks(rig)
@@ -92,7 +92,7 @@ test('A2 the tool runs once, however many ask and call again at the same time', 
   expect(deleted).toEqual(['row-1'])
 })
 
-test('A5 the task of a denied call ends with the no and its reason', async () => {
+test('A5 the task of a rejected call ends with the rejection and its reason', async () => {
   const { rig, deleted, decide } = await setup()
   const { start, get } = await withTasks(rig)
   const id = await start()
@@ -108,7 +108,7 @@ test('A5 the task of a denied call ends with the no and its reason', async () =>
   expect(deleted).toEqual([])
 })
 
-test('RA12 a task waits for its request until that ends, though nobody asks for the task', async () => {
+test('RA12 a task waits for its request even if no client polls it', async () => {
   const { rig, decide } = await setup()
   const { start } = await withTasks(rig)
   const id = await start()
@@ -118,7 +118,7 @@ test('RA12 a task waits for its request until that ends, though nobody asks for 
   await expect.poll(() => rig.governance.approvals.isAwaited(id)).toBe(false)
 })
 
-test('A5 cancelling the task takes the question back', async () => {
+test('A5 cancelling the task withdraws the request', async () => {
   const { rig, deleted, waiting } = await setup()
   const { start, get, cancel } = await withTasks(rig)
   const id = await start()
@@ -138,7 +138,7 @@ test('A5 cancelling the task takes the question back', async () => {
   expect(deleted).toEqual([])
 })
 
-test('A5 SV15 the task of another agent, and what is no call, is unknown', async () => {
+test('A5 SV15 tasks of other agents, and approvals of other kinds, are unknown', async () => {
   const { rig, theOne } = await setup()
   const { start } = await withTasks(rig)
   const id = await start()
@@ -163,7 +163,7 @@ test('A5 SV15 the task of another agent, and what is no call, is unknown', async
   await expect(stranger.get(proposal)).rejects.toMatchObject({ code: -32602 })
 })
 
-test('A5 I5 in open mode the task is found though asking for it names no agent', async () => {
+test('A5 I5 with authentication off the task is found without an agent id', async () => {
   const { rig, deleted, decide } = await setup({ agents: [] })
   const { start, get } = await withTasks(rig, null)
   const id = await start({ name: 'crm_delete', arguments: { id: 'row-1', agent_id: 'main' } })
@@ -173,7 +173,7 @@ test('A5 I5 in open mode the task is found though asking for it names no agent',
   expect(deleted).toEqual(['row-1'])
 })
 
-test('B3 RA2 a task runs what a person changed, and says so in both halves', async () => {
+test('B3 RA2 a task runs the edit of a person and shows it in both halves', async () => {
   const { rig, deleted, decide } = await setup()
   const { start, get } = await withTasks(rig)
   const id = await start()
@@ -204,7 +204,7 @@ test('Y8 A2 a standing permission given with the approval does not run the task 
 })
 
 test.each(['crm_delete', 'crm_forget'])(
-  'A2 a fault of %s ends its task and uses the approval up',
+  'A2 an error of %s ends its task and consumes the approval',
   async (name) => {
     const { rig, deleted, decide } = await setup()
     const { client, start, get } = await withTasks(rig)
@@ -214,14 +214,14 @@ test.each(['crm_delete', 'crm_forget'])(
     expect(await get(id)).toMatchObject({
       result: { isError: true, structuredContent: { code: 'not_found' } },
     })
-    // A change of the store that fails may be tried twice; neither is kept.
+    // A failed store change may be tried twice; both are rolled back.
     expect(new Set(deleted)).toEqual(new Set(['gone']))
     const again = await client.callTool({ name, arguments: { id: 'gone' } })
     expect(faultOf(again).payload).toMatchObject({ code: 'not_found', approval_id: id })
   },
 )
 
-test('A15 an approval that could not be used within its hour runs nothing any more', async () => {
+test('A15 an approval that was not used within its hour runs nothing', async () => {
   let time = Date.now()
   const { rig, deleted, decide, theOne, waiting } = await setup({ now: () => time })
   const plain = await connect(rig)

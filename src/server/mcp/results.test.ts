@@ -16,22 +16,22 @@ const common = {
 } as const
 const plain = defineTool({ ...common, name: 'plain' })
 const lean = defineTool({ ...common, name: 'lean', lean: ({ word }) => ({ word }) })
-const said = defineTool({
+const textOnly = defineTool({
   ...common,
-  name: 'said',
+  name: 'textOnly',
   textOnly: true,
   text: ({ word }) => `« ${word}`,
 })
 const output = { word: 'hello', more: [] }
 
-test('SV19 a tool without a text of its own says its output as JSON in both halves', () => {
+test('SV19 a tool without a text returns its output as JSON in both halves', () => {
   expect(toContent(plain, output)).toEqual({
     content: [{ type: 'text', text: JSON.stringify(output) }],
     structuredContent: output,
   })
 })
 
-test('SV19 RA15 a lean form is sent in both halves unless the client asks for structured results', () => {
+test('SV19 RA15 the lean form is sent in both halves unless the client requests structured results', () => {
   expect(toContent(lean, output)).toEqual({
     content: [{ type: 'text', text: '{"word":"hello"}' }],
     structuredContent: { word: 'hello' },
@@ -39,10 +39,10 @@ test('SV19 RA15 a lean form is sent in both halves unless the client asks for st
   expect(toContent(lean, output, true)).toMatchObject({ structuredContent: output })
 })
 
-test('SV19 RA1 a text that says everything is sent alone unless the client asks for structured results', () => {
+test('SV19 RA1 a complete text is sent alone unless the client requests structured results', () => {
   const content = [{ type: 'text', text: '« hello' }]
-  expect(toContent(said, output)).toEqual({ content })
-  expect(toContent(said, output, true)).toEqual({ content, structuredContent: output })
+  expect(toContent(textOnly, output)).toEqual({ content })
+  expect(toContent(textOnly, output, true)).toEqual({ content, structuredContent: output })
 })
 
 test('SV19 RA3 the text of an error is prose with every detail, and never JSON', () => {
@@ -74,7 +74,7 @@ test('SV19 RA3 the text of an error is prose with every detail, and never JSON',
   }
 })
 
-test('SV19 a number is not taken for mentioned because its digit is', () => {
+test('SV19 a digit inside another number does not count as mentioned', () => {
   const fault = { code: 'x', message: 'The budget is 10.', details: { left: 1, isLast: true } }
   expect(toErrorResult(fault).content).toMatchObject([
     { text: expect.stringMatching(/left: 1\nisLast: true$/) },
@@ -88,5 +88,5 @@ test('B3 RA2 a person’s edit is in both halves', () => {
   expect(structuredContent).toEqual({ ...output, ...edit })
   expect(JSON.stringify(content)).toContain('anna edited the arguments')
   expect(JSON.stringify(content)).toContain('50')
-  expect(withEditNotice(toContent(said, output), edit)).not.toHaveProperty('structuredContent')
+  expect(withEditNotice(toContent(textOnly, output), edit)).not.toHaveProperty('structuredContent')
 })

@@ -77,7 +77,7 @@ const call = (id: unknown, name: unknown, given: unknown, more: object = {}) => 
   params: { name, arguments: given, ...more },
 })
 
-test('SV10 a malformed call is answered with a protocol error', async () => {
+test('SV10 a malformed call gets a protocol error', async () => {
   const { ask } = await greeted()
   for (const odd of [
     call(1, 5, {}),
@@ -92,7 +92,7 @@ test('SV14 a cancelled call is stopped and not answered', async () => {
   send(call(7, 'wait', {}))
   await sleep(50)
   send({ method: 'notifications/cancelled', params: { requestId: 7, reason: 'enough' } })
-  // The next answer is that of the next question.
+  // The next response belongs to the next request.
   expect((await ask(call(8, 'echo', { word: 'on' }))).id).toBe(8)
   expect(stopped).toEqual(['wait'])
   send({ method: 'notifications/cancelled', params: { requestId: 99 } })
@@ -100,7 +100,7 @@ test('SV14 a cancelled call is stopped and not answered', async () => {
   expect((await next()).id).toBe(9)
 })
 
-test('SV14 a client that asks for progress receives it', async () => {
+test('SV14 a client that requests progress receives it', async () => {
   const { send, next } = await greeted()
   send(call(1, 'wait', {}, { _meta: { progressToken: 'p' } }))
   expect(await next()).toMatchObject({
@@ -111,7 +111,7 @@ test('SV14 a client that asks for progress receives it', async () => {
   await expect.poll(() => stopped).toEqual(['wait'])
 })
 
-test('SV14 a client that goes away stops its calls', async () => {
+test('SV14 a disconnect stops the calls of the client', async () => {
   const { here, send } = await greeted()
   send(call(1, 'wait', {}))
   await sleep(50)
@@ -119,7 +119,7 @@ test('SV14 a client that goes away stops its calls', async () => {
   await expect.poll(() => stopped, { timeout: 4000 }).toEqual(['wait'])
 })
 
-test('SV10 many calls at once are each answered under their own id', async () => {
+test('SV10 concurrent calls are answered with their own ids', async () => {
   const { send, next } = await greeted()
   const ids = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? n : `n${n}`))
   for (const id of ids) send(call(id, 'echo', { word: String(id) }))

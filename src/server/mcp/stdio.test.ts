@@ -46,7 +46,7 @@ async function connect(stream: Duplex, mode: 'legacy' | 'auto'): Promise<Client>
   return client
 }
 
-/** Writes lines and gives the answers in the order they come. */
+/** Writes lines and returns the responses in order. */
 function lines(stream: Duplex) {
   const answers = createInterface({ input: stream })[Symbol.asyncIterator]()
   return {
@@ -77,7 +77,7 @@ describe.each(['legacy', 'auto'] as const)('%s era over stdio', (era) => {
     expect(answer.structuredContent).toMatchObject({ word: 'hello', caller: 'main' })
   })
 
-  test('SV10 a changed list of tools is told', async () => {
+  test('SV10 a changed tool list is announced', async () => {
     const { rig, here } = await plug()
     const onChanged = vi.fn<() => void>()
     const client = new Client(
@@ -95,7 +95,7 @@ describe.each(['legacy', 'auto'] as const)('%s era over stdio', (era) => {
     }, 10_000)
   })
 
-  test('I13 RA7 without a token tools are listed, and calls get AuthError and the next step', async () => {
+  test('I13 RA7 without a token, tools are listed and calls get an AuthError with a next step', async () => {
     const { here } = await plug({}, { agents: [sales] })
     const client = await connect(here, era)
     expect((await client.listTools()).tools).toMatchObject([{ name: 'echo' }])
@@ -125,7 +125,7 @@ test('I12 a stdio session is its connection, and SESSION_ID only labels it', asy
   expect(await sessionOf(two)).not.toBe(first)
 })
 
-test('SV10 a line that is no message is answered and the next one is served', async () => {
+test('SV10 an invalid line gets an error and the next one is served', async () => {
   const { rig, here } = await plug()
   const { send, next } = lines(here)
   send('{"jsonrpc":')
@@ -148,13 +148,13 @@ test('SV10 a line that is no message is answered and the next one is served', as
     .toMatchObject([{ outcome: 'invalid_json', subject: 'stdio' }])
 })
 
-test('SV10 the connection ends when the client does', async () => {
+test('SV10 the connection ends with the client', async () => {
   const { here, served } = await plug()
   here.end()
   await expect(served).resolves.toBeUndefined()
 })
 
-test('SV25 a line that is too long is refused, not kept, and the next one is read', async () => {
+test('SV25 a line that is too long is refused, not buffered, and the next one is read', async () => {
   const [here, there] = duplexPair()
   const got: unknown[] = []
   const transport = createLineTransport(there, { most: 100 })
@@ -189,7 +189,7 @@ test('RS4 a line with too many values is refused, and lines after it are answere
   for (let id = 4; id < 204; id++) call(id, 'again')
   for (const id of [2, 3])
     expect(await next()).toMatchObject({ id, error: { data: { code: 'too_large' } } })
-  // More than one client may have under way are refused one by one.
+  // Calls above the limit per client are refused one by one.
   const ids = new Set<unknown>()
   for (let id = 4; id < 204; id++) ids.add((await next())['id'])
   expect(ids.size).toBe(200)
@@ -197,7 +197,7 @@ test('RS4 a line with too many values is refused, and lines after it are answere
   await served
 })
 
-test('SV10 messages arrive whole and in order however the bytes are cut', async () => {
+test('SV10 messages arrive complete and in order for any chunking', async () => {
   const messages = fc.array(fc.record({ jsonrpc: fc.constant('2.0'), method: fc.string() }))
   await fc.assert(
     fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 40 })), async (sent, cuts) => {
@@ -219,7 +219,7 @@ test('SV10 messages arrive whole and in order however the bytes are cut', async 
   )
 })
 
-test('SV10 lines come whole out of a buffer that is filled again and again, however long they are', async () => {
+test('SV10 lines of any length are read completely from a reused buffer', async () => {
   const [, there] = duplexPair()
   const got: unknown[] = []
   const transport = createLineTransport(there)
@@ -238,7 +238,7 @@ test('SV10 lines come whole out of a buffer that is filled again and again, howe
   await vi.waitFor(() => expect(got).toEqual(sent), 10_000)
 })
 
-test('I12 GR5 a connection that ends is a session that is over', async () => {
+test('I12 GR5 the end of a connection ends its session', async () => {
   const { rig, here, served } = await plug({ agent: 'main', session: 'nightly' })
   const ended: string[] = []
   rig.identity.sessions.onEnd((session) => void ended.push(session))
@@ -252,7 +252,7 @@ test('I12 GR5 a connection that ends is a session that is over', async () => {
   expect(ended).toEqual([session])
 })
 
-test('RS4 a refused line is answered by its id, where that comes first or last', async () => {
+test('RS4 a refused line is answered with its id if it is the first or last member', async () => {
   const { here } = await plug()
   const { send, next } = lines(here)
   send(initialize)

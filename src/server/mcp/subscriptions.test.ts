@@ -4,9 +4,9 @@ import { createSubscriptions } from './subscriptions.ts'
 
 const nobody = { identify: () => Promise.reject(new Error('nobody is asked for')) }
 
-/** A stream that is open, whose other end is the test's. */
+/** Opens a stream whose source the test controls. */
 async function openStream() {
-  const listens = createSubscriptions({ identity: nobody as never })
+  const subscriptions = createSubscriptions({ identity: nobody as never })
   let end: ReadableStreamDefaultController<Uint8Array> | undefined
   let cancelled = 0
   const body = new ReadableStream<Uint8Array>({
@@ -19,16 +19,16 @@ async function openStream() {
   const headers = { 'content-type': 'text/event-stream' }
   const answer = () => Promise.resolve(new Response(body, { headers }))
   const { signal } = new AbortController()
-  const response = await listens.stream({}, { address: 'x' }, signal, answer)
+  const response = await subscriptions.stream({}, { address: 'x' }, signal, answer)
   return {
     reader: response.body?.getReader(),
     end,
-    open: () => [...listens.streams()],
+    open: () => [...subscriptions.streams()],
     cancelled: () => cancelled,
   }
 }
 
-test('SV10 a stream that breaks is over: nobody waits for it, and nobody ends it twice', async () => {
+test('SV10 a broken stream ends once', async () => {
   const { reader, end, open } = await openStream()
   expect(open()).toHaveLength(1)
   end?.error(new Error('the line broke'))
@@ -36,7 +36,7 @@ test('SV10 a stream that breaks is over: nobody waits for it, and nobody ends it
   expect(open()).toEqual([])
 })
 
-test('SV10 a stream whose source does not let go ends all the same', async () => {
+test('SV10 a stream ends even if its source never finishes', async () => {
   const { reader, open, cancelled } = await openStream()
   const [stream] = open()
   // An unhandled rejection would end the run.

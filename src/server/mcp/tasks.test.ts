@@ -13,7 +13,7 @@ const agents = [
   { id: 'support', token: 'sk-cowork-support' },
 ]
 
-/** Records as approvals and jobs will keep them: each belongs to the agent that asked. */
+/** Durable records like approvals: each belongs to the requesting agent. */
 function createRecords() {
   const records = new Map<string, { owner: string; task: TaskRecord }>()
   const find = (id: string, owner: string) => {
@@ -70,7 +70,7 @@ async function setup(options: RigOptions = {}) {
   const { source, wait } = createRecords()
   const rig = await createRig({ tools: [wait], tasks: source, agents, ...options })
   open.push(rig)
-  /** A request of the 2026 era as it stands on the wire. */
+  /** A current request as sent over HTTP. */
   async function ask(token: string, method: string, params: object, declares = true) {
     const name = 'taskId' in params ? String(params.taskId) : 'wait'
     const request = new Request('http://test/mcp', {
@@ -108,7 +108,7 @@ async function setup(options: RigOptions = {}) {
 
 const call = { name: 'wait', arguments: {} }
 
-test('SV15 a call is answered with a task that can be asked for at once', async () => {
+test('SV15 a call returns a task that can be polled immediately', async () => {
   const { ask } = await setup()
   const { result } = await ask('sk-cowork-sales', 'tools/call', call)
   expect(result).toMatchObject({ resultType: 'task', status: 'input_required', ttlMs: null })
@@ -124,7 +124,7 @@ test('SV15 a call is answered with a task that can be asked for at once', async 
   expect(done.result).toMatchObject({ status: 'completed', result: inputResponses })
 })
 
-test('SV15 a task is its owner’s: to others, and when there is none, it is unknown', async () => {
+test('SV15 a task of another owner is unknown, like a missing one', async () => {
   const { ask } = await setup()
   const { result } = await ask('sk-cowork-sales', 'tools/call', call)
   const { taskId } = z.looseObject({ taskId: z.string() }).parse(result)
@@ -138,7 +138,7 @@ test('SV15 a task is its owner’s: to others, and when there is none, it is unk
   expect(untouched.result).toMatchObject({ status: 'input_required' })
 })
 
-test('SV15 a client that takes no tasks is told so', async () => {
+test('SV15 a client without task support gets an error', async () => {
   const { ask } = await setup()
   const needed = { requiredCapabilities: { extensions: { [tasksExtension]: {} } } }
   const refused = { status: 400, error: { code: -32021, data: needed } }
@@ -146,7 +146,7 @@ test('SV15 a client that takes no tasks is told so', async () => {
   expect(await ask('sk-cowork-sales', 'tasks/get', { taskId: 'x' }, false)).toMatchObject(refused)
 })
 
-test('SV15 tasks are advertised, since every wait for a person can be one', async () => {
+test('SV15 task support is advertised', async () => {
   const rig = await createRig({ tools: [createRecords().wait] })
   open.push(rig)
   const client = new Client(

@@ -61,13 +61,13 @@ test.each([
   ['write', { idempotent: true }, { idempotentHint: true, openWorldHint: false }],
   ['destructive', { openWorld: true }, {}],
 ] as const)(
-  'RA13 a tool of effect %s with %j has the hints that differ from those of MCP',
+  'RA13 a tool of effect %s with %j sends only hints that differ from the MCP defaults',
   (effect, more, hints) => {
     expect(toWireTool(tool('x', { effect, ...more })).annotations).toEqual(hints)
   },
 )
 
-test('SV11 a strict schema stays strict, and what another server wrote stays as it is', () => {
+test('SV11 a strict schema stays strict, and a schema of another server stays unchanged', () => {
   const strict = tool('strict', { input: z.strictObject({ a: z.string() }), output: z.unknown() })
   expect(toWireTool(strict).inputSchema).toMatchObject({ additionalProperties: false })
   expect(toWireTool(strict)).not.toHaveProperty('outputSchema')
@@ -75,12 +75,12 @@ test('SV11 a strict schema stays strict, and what another server wrote stays as 
   expect(toWireTool(tool('foreign', { listing }))).toMatchObject(listing)
 })
 
-test('SV11 the form of a tool is made once', () => {
+test('SV11 the wire form of a tool is built once', () => {
   const one = tool('one')
   expect(toWireTool(one)).toBe(toWireTool(one))
 })
 
-test('SV11 pages follow each other in the order of names, without gap or repetition', () => {
+test('SV11 pages are in name order without gaps or repetitions', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 350 }), (count) => {
       const tools = many(count)
@@ -97,7 +97,7 @@ test('SV11 pages follow each other in the order of names, without gap or repetit
   )
 })
 
-test('SV11 a cursor outlives a tool that goes', () => {
+test('SV11 a cursor stays valid after its tool is removed', () => {
   const tools = many(150)
   const { nextCursor, tools: first } = paginateTools(tools, undefined)
   const last = first.at(-1)?.name
@@ -105,7 +105,7 @@ test('SV11 a cursor outlives a tool that goes', () => {
   expect(paginateTools(left, nextCursor).tools[0]?.name).toBe('tool_0100')
 })
 
-test('SV11 a cursor this server did not give is refused', () => {
+test('SV11 a foreign cursor is refused', () => {
   expect(() => paginateTools(many(3), 'x')).toThrow('without a cursor')
   fc.assert(
     fc.property(fc.string(), (cursor) => {

@@ -18,12 +18,12 @@ test.each([
   expect(escapeCsvCell(cell)).toBe(written)
 })
 
-/** As RFC 4180 reads it. */
+/** Parses CSV according to RFC 4180. */
 function unquoted(cell: string): string {
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
 }
 
-test('C8 whatever a cell holds, it stays one cell and begins no formula', () => {
+test('C8 any cell stays one cell and never starts a formula', () => {
   fc.assert(
     fc.property(
       fc.string({

@@ -19,12 +19,11 @@ afterEach(async () => {
   open = undefined
 })
 
-/** A ledger whose reading waits at every batch until the test lets it go on. */
+/** A ledger whose reads pause at every batch until the test continues them. */
 async function setup() {
   open = await openTestLedger()
   const { ledger } = open
   await ledger.record({ type: 'thing.done', actor: systemActor })
-  // Has it signed.
   await ledger.prove(1)
   let closed = 0
   let goOn = Promise.withResolvers<void>()
@@ -64,7 +63,7 @@ async function setup() {
   }
 }
 
-test('SV25 the ledger is checked once at a time', async () => {
+test('SV25 one ledger verification runs at a time', async () => {
   const { ask, letGo, closed } = await setup()
   const first = await ask()
   const second = await ask()
@@ -75,7 +74,7 @@ test('SV25 the ledger is checked once at a time', async () => {
   expect(await (await ask()).text()).toContain('"ok":true')
 })
 
-test('SV25 a check that nobody waits for any more stops and lets go of its snapshot', async () => {
+test('SV25 an abandoned verification stops and closes its snapshot', async () => {
   const { ask, letGo, hold, closed } = await setup()
   const left = await ask()
   await left.body?.cancel()

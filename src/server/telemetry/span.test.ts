@@ -14,7 +14,7 @@ test.each([
   [`00-${trace}-${parent}-00`],
   [`01-${trace}-${parent}-01`],
   [`cc-${trace}-${parent}-01-what-the-future-is-like`],
-])('L13 a client names the parent: %s', (traceparent) => {
+])('L13 accepts the parent span of a client: %s', (traceparent) => {
   expect(parseTraceparent(traceparent)).toEqual({ traceId: trace, parentSpanId: parent })
 })
 
@@ -29,14 +29,14 @@ test.each([
   [`00-${trace}-${parent}`],
   [` 00-${trace}-${parent}-01`],
   [`00-${trace}-${parent}-01\n`],
-])('L13 what is no parent begins a trace of its own: %s', (traceparent) => {
+])('L13 an invalid parent starts a new trace: %s', (traceparent) => {
   expect(parseTraceparent(traceparent)).toBeUndefined()
   const span = toSpan(ended({ traceparent }))
   expect(span.traceId).toMatch(/^[0-9a-f]{32}$/)
   expect(span.parentSpanId).toBeUndefined()
 })
 
-test('L13 any text is a parent or none, and none that is one is refused', () => {
+test('L13 any text is parsed without an error, and valid parents are accepted', () => {
   const hex = (length: number) =>
     fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).filter((id) => !/^0+$/.test(id))
   fc.assert(
@@ -52,7 +52,7 @@ test('L13 any text is a parent or none, and none that is one is refused', () => 
 
 const id = '01990000-0000-7000-8000-00000000000a'
 
-test('L13 the approval is the one that dispatch passed, the answer made or the arguments name', () => {
+test('L13 the approval comes from dispatch, the result or the arguments', () => {
   const approvalIn = (more: Partial<CompletedCall>, args: unknown = {}) =>
     toSpan({ ...ended({ arguments: args }), ...more }).attributes['cowork.approval_id']
   const done = (output: unknown): CallResult => ({ status: 'done', call: 'c', tool, output })
@@ -77,7 +77,7 @@ test('L13 the approval is the one that dispatch passed, the answer made or the a
   })
 })
 
-test('L13 nothing that was asked or answered is in a span, whatever it is', () => {
+test('L13 a span never contains arguments or results', () => {
   const secret = 'sk-live-THE-SECRET'
   const hidden = fc.oneof(
     fc.constant(secret),
@@ -87,16 +87,16 @@ test('L13 nothing that was asked or answered is in a span, whatever it is', () =
     fc.dictionary(fc.constantFrom(secret, 'handoff_id', 'x'), fc.constantFrom(secret, [secret])),
   )
   fc.assert(
-    fc.property(hidden, hidden, fc.boolean(), (args, said, isDone) => {
+    fc.property(hidden, hidden, fc.boolean(), (args, result, isDone) => {
       const answer: CallResult = isDone
-        ? { status: 'done', call: 'c', tool, output: said }
+        ? { status: 'done', call: 'c', tool, output: result }
         : {
             status: 'failed',
             call: 'c',
             code: 'internal',
             message: secret,
             hint: secret,
-            details: { said },
+            details: { result },
           }
       const request = ended({ arguments: args, tool: secret })
       expect(JSON.stringify(toSpan({ ...request, answer, isTool: false }))).not.toContain(secret)

@@ -16,7 +16,7 @@ const done: Dispatch = () => Promise.resolve({ status: 'done', call: 'c', tool, 
 
 type Pace = NonNullable<Parameters<typeof startTelemetry>[0]['pace']>
 
-/** As in a daemon, but sooner, and with a send that would wait for an hour. */
+/** Like a daemon, with shorter intervals and a send timeout of an hour. */
 function start(endpoint: string, pace: Pace = {}, headers: Record<string, string> = {}) {
   const metrics = createMetrics()
   const isTool = (name: string) => name.startsWith('cowork_')
@@ -52,7 +52,7 @@ const calls = async (call: () => Promise<unknown>, count: number) => {
   for (let n = 0; n < count; n++) await call()
 }
 
-test('L13 spans and metrics are what OTLP says, under the name that was set', async () => {
+test('L13 spans and metrics are valid OTLP with the configured service name', async () => {
   const collector = await startCollector()
   const { call, close } = start(`${collector.url}/otlp/`, {}, { 'x-scope': 'team' })
   await call()
@@ -88,7 +88,7 @@ test('L13 spans and metrics are what OTLP says, under the name that was set', as
   expect(collector.figures.get('process_resident_memory_bytes')).toMatchObject({ unit: 'By' })
 })
 
-test('L13 the span of a client is the parent of ours', async () => {
+test('L13 the span of a client is the parent of our span', async () => {
   const collector = await startCollector()
   const { call } = start(collector.url)
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -102,7 +102,7 @@ test('L13 the span of a client is the parent of ours', async () => {
   })
 })
 
-test('L13 a collector that hangs holds up no call and not the end, and the queue has a bound', async () => {
+test('L13 a hanging collector delays neither calls nor shutdown, and the queue is bounded', async () => {
   const answers: ServerResponse[] = []
   const collector = await startCollector((response) => {
     answers.push(response)
@@ -113,11 +113,11 @@ test('L13 a collector that hangs holds up no call and not the end, and the queue
   await expect.poll(() => answers.length, patiently).toBeGreaterThan(0)
   await calls(call, 96)
   expect(await dropped()).toBe(90)
-  // Without an end of its own this would wait for the hour that a send may take.
+  // Without its own timeout, shutdown would wait for the send timeout.
   await close()
 })
 
-test('L13 a collector that is dead costs what does not fit, and nothing else', async () => {
+test('L13 with a dead collector, only items beyond the queue capacity are lost', async () => {
   const gone = await startCollector()
   gone.close()
   const { call, dropped, close } = start(gone.url, { maxQueued: 10 })
@@ -127,7 +127,7 @@ test('L13 a collector that is dead costs what does not fit, and nothing else', a
   expect((await call()).status).toBe('done')
 })
 
-test('L13 what a collector could not take for a moment comes once it can, each span once', async () => {
+test('L13 after an outage of the collector, each span arrives once', async () => {
   const collector = await startCollector((response, count) => {
     if (count > 2) return undefined
     response.writeHead(503, { 'retry-after': '1' }).end()
@@ -154,7 +154,7 @@ test.each([
     3,
   ],
   ['answers without end', (response: ServerResponse) => response.end('x'.repeat(1_000_000)), 3],
-])('L13 a collector that %s is not asked again', async (_, answer, lost) => {
+])('L13 a request to a collector that %s is not retried', async (_, answer, lost) => {
   const collector = await startCollector((response) => {
     answer(response)
     return true
@@ -168,7 +168,7 @@ test.each([
   expect(traces).toEqual([])
 })
 
-test('L13 what waits is sent at the end', async () => {
+test('L13 shutdown sends the queued items', async () => {
   const collector = await startCollector()
   const never = { spansMs: 3_600_000, metricsMs: 3_600_000, closeMs: 60_000 }
   const { call, close } = start(collector.url, never)
@@ -183,7 +183,10 @@ test('L13 what waits is sent at the end', async () => {
 test.each([
   ['authorization', 'Bearer a\nb'],
   ['x scope', 'team'],
-])('L13 a header that cannot be sent stops the start, and is not shown: %s', (name, value) => {
-  const wrong = () => start('http://127.0.0.1:1', {}, { [name]: value })
-  expect(wrong).toThrow(`server.otlp_headers: ${name} cannot be sent.`)
-})
+])(
+  'L13 an invalid header is a configuration error that does not show the value: %s',
+  (name, value) => {
+    const wrong = () => start('http://127.0.0.1:1', {}, { [name]: value })
+    expect(wrong).toThrow(`server.otlp_headers: ${name} is not a valid HTTP header.`)
+  },
+)
