@@ -281,24 +281,27 @@ test('A5 A13 a hidden page shows desktop notifications of urgent items once allo
   const context = await newContext()
   await context.addInitScript({ content: recordNotices })
   const page = await visit(app, '/settings/notifications', { context })
-  const told = () =>
+  const readNotifications = () =>
     page.evaluate<{ title: string }[]>('window.notices.map(({ title }) => ({ title }))')
   const away = (isAway: boolean) => page.evaluate(`window.isAway = ${isAway}`)
   await away(true)
   await sales.propose('deal_0', { deal_stage: 'won' })
   await page.getByRole('link', { name: /^Inbox 1/ }).waitFor()
-  expect(await told(), 'off until it is switched on').toEqual([])
+  expect(await readNotifications(), 'off until it is switched on').toEqual([])
   await page.getByRole('radio', { name: 'On', exact: true }).check({ force: true })
 
   const id = await sales.propose('deal_1\u202E', { deal_stage: 'won' })
-  await expect.poll(told).toHaveLength(1)
-  expect((await told())[0]?.title).toMatch(/^sales-agent: .*deal_1U\+202E/)
+  await expect.poll(readNotifications).toHaveLength(1)
+  expect((await readNotifications())[0]?.title).toMatch(/^sales-agent: .*deal_1U\+202E/)
   await sales.propose('deal_2', { amount: 1 })
   await page.getByRole('link', { name: /^Inbox 3/ }).waitFor()
   await away(false)
   await sales.propose('deal_3', { deal_stage: 'won' })
   await page.getByRole('link', { name: /^Inbox 4/ }).waitFor()
-  expect(await told(), 'nothing that can wait, nothing to somebody who looks').toHaveLength(1)
+  expect(
+    await readNotifications(),
+    'nothing that can wait, nothing to somebody who looks',
+  ).toHaveLength(1)
   await page.evaluate(`window.notices[0].notice.dispatchEvent(new Event('click'))`)
   await page.waitForURL(`**/inbox/${id}`)
 })

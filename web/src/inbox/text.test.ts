@@ -125,14 +125,15 @@ test('C2 a previous decision is formatted as a sentence', () => {
 })
 
 test('C2 a group shows the common words of its items', () => {
-  const said = (...summaries: string[]) => commonSummary(summaries.map((summary) => ({ summary })))
-  expect(said('Set priority of t_1 to high', 'Set priority of t_2 to high')).toBe(
+  const summarize = (...summaries: string[]) =>
+    commonSummary(summaries.map((summary) => ({ summary })))
+  expect(summarize('Set priority of t_1 to high', 'Set priority of t_2 to high')).toBe(
     'Set priority of … to high',
   )
-  expect(said('Set owner of a to x', 'Set owner of b to y')).toBe('Set owner of …')
-  expect(said('Close a', 'Close a')).toBe('Close a')
-  expect(said('a b', 'a b c')).toBe('a b …')
-  expect(said('one', 'two')).toBe('…')
+  expect(summarize('Set owner of a to x', 'Set owner of b to y')).toBe('Set owner of …')
+  expect(summarize('Close a', 'Close a')).toBe('Close a')
+  expect(summarize('a b', 'a b c')).toBe('a b …')
+  expect(summarize('one', 'two')).toBe('…')
 })
 
 test('C2 every word of a group summary occurs in each item', () => {
