@@ -52,7 +52,7 @@ const decide = (app: TestApp, ids: readonly string[], more: object = {}) =>
 const startedBy = async (app: TestApp, id: string) =>
   (await entriesOf(app, '&type=call.started')).filter(({ actor }) => actor.id === id)
 
-describe('what waited for one that is gone', () => {
+describe('pending requests of a removed agent', () => {
   test('I4 A2 a task is withdrawn with its agent, and nothing can be decided about it any more', async () => {
     const world = crm()
     const app = await start(world)

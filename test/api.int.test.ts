@@ -36,7 +36,7 @@ const post = (path: string, body: unknown, token = app.owner) =>
   })
 
 describe('tools', () => {
-  test('SV22 everyone is listed what they may use, with schemas', async () => {
+  test('SV22 callers get the tools that they can use, with schemas', async () => {
     const mine = await read<{ name: string; role: string; inputSchema: object }[]>('/api/tools')
     expect(mine).toContainEqual(
       expect.objectContaining({
@@ -54,7 +54,7 @@ describe('tools', () => {
     expect(theirs.every(({ by }) => by !== 'human')).toBe(true)
   })
 
-  test('SV22 the document names every tool of the caller, and every address', async () => {
+  test('SV22 the OpenAPI document contains every tool of the caller and every route', async () => {
     const { openapi, paths } = await read<{ openapi: string; paths: object }>('/api/openapi.json')
     expect(openapi).toMatch(/^3\.1\./)
     expect(Object.keys(paths)).toEqual(
@@ -64,7 +64,7 @@ describe('tools', () => {
     expect(Object.keys(theirs.paths)).not.toContain('/api/tools/cowork_halt/call')
   })
 
-  test('SV25 who has as many requests under way as one may have is told to wait', async () => {
+  test('SV25 a caller above the limit of running requests is refused', async () => {
     const small = await startTestApp({ 'server.limits.calls_in_flight': 1 })
     const half = connect(small.port, '127.0.0.1')
     half.write(
@@ -86,7 +86,7 @@ describe('tools', () => {
 })
 
 describe('ledger', () => {
-  test('SV22 entries are found by every filter, in the order they were written', async () => {
+  test('SV22 every filter returns entries in ledger order', async () => {
     const { size, entries } = await ledger('?limit=1000')
     expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: size }, (_, i) => i + 1))
     const [third] = entries.slice(2)
@@ -120,14 +120,14 @@ describe('ledger', () => {
     'unknown=1',
     'actor=',
     'actor=a&actor=b',
-  ])('SV22 a query that is not understood says what is: %s', async (query) => {
+  ])('SV22 an invalid query is refused with the valid parameters: %s', async (query) => {
     const reply = await get(`/api/ledger?${query}`)
     expect(reply.status).toBe(400)
     const { error } = (await reply.json()) as { error: { hint: string; message: string } }
     expect(error.hint).toContain('after, before, since')
   })
 
-  test('L10 an agent sees its own entries, not those of a person of the same name', async () => {
+  test('L10 an agent sees its own entries, not those of a person with the same id', async () => {
     const { entries } = await ledger('?limit=1000', agent)
     expect(entries).toHaveLength(1)
     expect(entries[0]).toMatchObject({ actor: { kind: 'agent', id: 'owner' }, type: 'call.done' })
@@ -142,7 +142,7 @@ describe('ledger', () => {
     expect((await post('/api/ledger/verify', {}, agent)).status).toBe(403)
   })
 
-  test('L4 L8 one entry comes with its hash, its payload and its place in the chain', async () => {
+  test('L4 L8 one entry is returned with its hash, payload and position in the chain', async () => {
     const [halt] = (await ledger('?tool=cowork_halt&type=call.done')).entries
     const found = await read<Record<string, unknown>>(`/api/ledger/${halt?.seq}`)
     expect(found).toMatchObject({ entry: halt, prev_ok: true, payload: { scope: 'domain:crm' } })
@@ -176,7 +176,7 @@ describe('export', () => {
     expect(end).toBe('')
   })
 
-  test('SV25 an export of more than a page is whole, while more is written', async () => {
+  test('SV25 an export of several pages is complete during writes', async () => {
     for (let i = 0; i < 14; i++)
       await Promise.all(Array.from({ length: 50 }, () => app.call('cowork_status', {}, agent)))
     await vi.waitFor(
@@ -199,7 +199,7 @@ describe('verify', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-  test('L6 C8 tells how far it is and what it found, while others write', async () => {
+  test('L6 C8 verification reports progress and result during writes', async () => {
     const writing = Array.from({ length: 50 }, () => app.call('cowork_status', {}, agent))
     const reply = await post('/api/ledger/verify', { deep: true })
     const told = await lines(reply)
@@ -210,7 +210,7 @@ describe('verify', () => {
     })
   })
 
-  test('RS6 L20 names a trust score that was forged in the store', async () => {
+  test('RS6 L20 verification reports a forged trust score', async () => {
     const given = { agent_id: 'sales', domain: 'crm', score: 0.42, reason: 'known' }
     await app.call('cowork_set_trust', given)
     const db = new DatabaseSync(statePaths(app.state).store)
@@ -226,14 +226,14 @@ describe('verify', () => {
     expect(repaired).toMatchObject({ result: { ok: true } })
   })
 
-  test('SV22 what it does not take is refused', async () => {
+  test('SV22 unknown verification options are refused', async () => {
     expect((await post('/api/ledger/verify', { deep: 'yes' })).status).toBe(400)
     expect((await post('/api/ledger/verify', { other: 1 })).status).toBe(400)
   })
 })
 
-describe('figures', () => {
-  test('SV24 metrics need a token and count what happened', async () => {
+describe('metrics', () => {
+  test('SV24 metrics need a token and count events', async () => {
     expect((await fetch(`${app.url}/metrics`)).status).toBe(401)
     await app.call('cowork_nothing')
     // The loop is watched from the first look on.
@@ -257,7 +257,7 @@ describe('figures', () => {
     expect(text).not.toContain('cowork_nothing')
   })
 
-  test('SV24 an agent reads them only with the scope for it', async () => {
+  test('SV24 an agent needs the metrics scope', async () => {
     expect((await get('/metrics', agent)).status).toBe(200)
     const added = await app.call('cowork_add_agent', { id: 'narrow', scopes: ['read:files'] })
     const { output } = (await added.json()) as { output: { token: string } }

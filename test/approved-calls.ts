@@ -84,7 +84,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
   const lift = (to: Governed) => to.call('cowork_resume', {}, anna)
 
   describe(`approved calls on ${name}`, () => {
-    test('A15 RA5 an approved call runs once, though nobody repeats it or waits for it', async () => {
+    test('A15 RA5 an approved call runs once without a repeated or waiting call', async () => {
       const system = await withTool()
       const id = await system.ask()
       await decide(system, [id])
@@ -111,7 +111,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(await system.entries(['thing.stored'])).toHaveLength(1)
     })
 
-    test('A15 approved hours later it runs, and its result can be fetched for a day', async () => {
+    test('A15 a call approved hours later runs, and its result is available for a day', async () => {
       const system = await withTool()
       const id = await system.ask()
       system.move(5 * 60 * minute)
@@ -122,7 +122,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toHaveLength(1)
     })
 
-    test('A15 approved while no daemon ran, it runs at the next start', async () => {
+    test('A15 a call approved while no daemon runs starts with the next daemon', async () => {
       const store = await newStore()
       const before = await withTool({}, { runs: false }, store)
       const id = await before.ask()
@@ -142,7 +142,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(after.runs).toHaveLength(1)
     })
 
-    test('A15 A9 a halt holds it back, and it runs when the halt is lifted', async () => {
+    test('A15 A9 a halted call runs after the halt is removed', async () => {
       const system = await withTool()
       const id = await system.ask()
       const other = await system.ask('/b', support)
@@ -160,7 +160,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toHaveLength(2)
     })
 
-    test('A15 halted for longer than its time to live, it does not run any more', async () => {
+    test('A15 a call halted beyond its expiry does not run', async () => {
       const system = await withTool()
       const id = await system.ask()
       await halt(system)
@@ -174,7 +174,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toEqual([{ path: '/b', text: 'nothing' }])
     })
 
-    test('A15 C2 it runs after the undo window, and not at all when the decision is undone', async () => {
+    test('A15 C2 a call runs after the undo window, and not if the decision is undone', async () => {
       const system = await withTool({ 'approvals.undo_hold': '500ms' })
       const [id, undone] = [await system.ask(), await system.ask('/b')]
       await decide(system, [id, undone], { hold: true })
@@ -186,7 +186,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toEqual([{ path: '/a', text: 'nothing' }])
     })
 
-    test('A15 A4 it runs when enough people have approved it', async () => {
+    test('A15 A4 a call runs after the required approvals', async () => {
       const rules = [{ id: 'two', field: 'path', constraint: 'high_risk', approvers: 2 }]
       const system = await withTool({
         policies: [{ id: 'p', rules }],
@@ -220,7 +220,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toEqual([approved])
     })
 
-    test('A15 a call whose target changed meanwhile is stale: not run, and both sides are told', async () => {
+    test('A15 a call whose target changed is stale: not run, and both sides are informed', async () => {
       const { tool, row, runs } = rowTool()
       const system = await open({}, { tools: [tool] })
       const args = { id: 'row-1', value: 'x' }
@@ -252,7 +252,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       })
     })
 
-    test('A15 B3 where trust allows the original by now, it does not run beside its approved edit', async () => {
+    test('A15 B3 an original that trust now allows does not run in addition to its approved edit', async () => {
       const system = await withTool({}, { runs: false })
       const id = await system.ask()
       await decide(system, [id], { change: { path: '/b', text: 'x' } })
@@ -264,7 +264,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toEqual([])
     })
 
-    test('A15 a pending call that is repeated after its target changed is asked for again', async () => {
+    test('A15 a pending call repeated after its target changed opens a new request', async () => {
       const { tool, row, runs } = rowTool()
       const system = await open({}, { tools: [tool] })
       const args = { id: 'row-1', value: 'x' }
@@ -290,7 +290,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(runs).toEqual([args])
     })
 
-    test('A15 C2 a decision that is held back stands, though the call is repeated after its target changed', async () => {
+    test('A15 C2 a deferred decision stays valid if the call is repeated after its target changed', async () => {
       const { tool, row } = rowTool()
       const system = await open({}, { tools: [tool] })
       const args = { id: 'row-1', value: 'x' }
@@ -300,7 +300,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(await system.call('crm_row', args)).toMatchObject({ approval_id: id })
     })
 
-    test('A15 of one agent at most 8 run at once, and another one is not held up', async () => {
+    test('A15 at most 8 calls of one agent run concurrently, without delaying other agents', async () => {
       const { tool, started, end } = slowTool()
       const system = await open({}, { tools: [tool] })
       const ask = async (path: string, caller: Caller) =>
@@ -322,7 +322,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       for (const id of ids) expect(await ended(system, id)).toMatchObject({ status: 'consumed' })
     })
 
-    test('A15 Y3 what a rule forbids by now does not run, and is withdrawn with the reason', async () => {
+    test('A15 Y3 a call that a rule now forbids is withdrawn with the reason', async () => {
       const store = await newStore()
       const before = await withTool({}, { runs: false }, store)
       const id = await before.ask()
@@ -348,7 +348,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(after.runs).toEqual([])
     })
 
-    test('A15 I11 a scope that its agent lost meanwhile is asked for again', async () => {
+    test('A15 I11 a call whose agent lost the scope is withdrawn', async () => {
       const store = await newStore()
       const agent = { id: 'sales', token: 'sk-cowork-sales' }
       const before = await withTool({ agents: [agent] }, { runs: false }, store)
@@ -364,7 +364,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(after.runs).toEqual([])
     })
 
-    test('A15 I4 nothing runs for an agent that was revoked, or that another has the name of now', async () => {
+    test('A15 I4 no call runs for a revoked agent, or for a new agent with its id', async () => {
       const system = await withTool()
       const { db, identity } = system
       const add = async () => {
@@ -387,7 +387,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(system.runs).toEqual([{ path: '/b', text: 'nothing' }])
     })
 
-    test('A15 I5 what was asked for without a token ends when authentication is turned on', async () => {
+    test('A15 I5 requests without a token end when authentication is turned on', async () => {
       const system = await withTool()
       const nobody = { ...sales, id: 'cursor', verified: false }
       const id = await system.ask('/a', nobody)
@@ -413,7 +413,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       ['a standing permission', { allow: { for: 'always' } }],
       ['trust', {}],
     ])(
-      'A15 Y8 also where %s allows the call by now, the first repeated one gets the result',
+      'A15 Y8 the first repeated call gets the result even if %s now allows the call',
       async (way, more) => {
         const system = await withTool()
         const id = await system.ask()
@@ -433,7 +433,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       },
     )
 
-    test('A15 a repeated call gets the same result for an hour, and is not run again', async () => {
+    test('A15 a repeated call gets the stored result for an hour and does not run again', async () => {
       const system = await withTool()
       const id = await system.ask()
       await decide(system, [id])
@@ -463,7 +463,7 @@ export function sharedRunsContract(newStore: () => Promise<Store>) {
     return { here, there }
   }
 
-  test('A15 of two daemons one runs an approved call, wherever it was asked for and decided', async () => {
+  test('A15 one of two daemons runs an approved call', async () => {
     const { tool, runs } = actingTool('crm', 'write')
     const { here, there } = await two([tool])
     const paths = Array.from({ length: 12 }, (_, n) => `/${n}`)
@@ -479,7 +479,7 @@ export function sharedRunsContract(newStore: () => Promise<Store>) {
     expect(ran.toSorted()).toEqual(paths.toSorted())
   })
 
-  test('A15 what a daemon asked for that is gone, another one runs; files wait for their machine', async () => {
+  test('A15 another daemon runs the calls of a stopped one, except file calls', async () => {
     const { tool, runs } = actingTool('crm', 'write')
     const file = actingTool('files', 'destructive')
     const { here, there } = await two([tool, file.tool])
@@ -493,7 +493,7 @@ export function sharedRunsContract(newStore: () => Promise<Store>) {
     expect(file.runs).toEqual([])
   })
 
-  test('A15 a call that runs at another daemon is not taken for lost', async () => {
+  test('A15 a call running in another daemon is not treated as lost', async () => {
     const { tool, started, end } = slowTool()
     const { here, there } = await two([tool])
     const id = String((await here.call('crm_slow', { path: 'a' }))['approval_id'])

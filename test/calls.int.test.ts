@@ -100,7 +100,7 @@ describe.each(['auto', 'legacy'] as const)('a call over HTTP, %s era', (mode) =>
     await client.close()
   })
 
-  test('SV12 a fault is an error result with code, message and hint, and is recorded', async () => {
+  test('SV12 a failure is an error result with code, message and hint, and is recorded', async () => {
     const client = await connect(undefined, mode)
     const result = await client.callTool({
       name: 'cowork_log',
@@ -128,7 +128,7 @@ describe.each(['auto', 'legacy'] as const)('a call over HTTP, %s era', (mode) =>
     await client.close()
   })
 
-  test('A9 a halt refuses agents at once, survives a restart and is lifted by a person', async () => {
+  test('A9 a halt refuses agents immediately, survives a restart and is removed by a person', async () => {
     const client = await connect(undefined, mode)
     const status = () =>
       client.callTool({ name: 'cowork_status', arguments: { agent_id: 'sales' } })
@@ -163,7 +163,7 @@ describe.each(['auto', 'legacy'] as const)('a call over HTTP, %s era', (mode) =>
   })
 })
 
-test('I3 the first agent closes the door: from then on a token is needed', async () => {
+test('I3 the first agent turns on authentication', async () => {
   const reply = await app.call('cowork_add_agent', { id: 'sales' })
   const { output } = (await reply.json()) as { output: { token: string } }
   const unknown = await connect()
@@ -186,7 +186,7 @@ test('I3 the first agent closes the door: from then on a token is needed', async
   await client.close().catch(() => undefined)
 })
 
-test('L7 a daemon does not start on a store from which signed entries are gone', async () => {
+test('L7 a daemon does not start on a store with missing signed entries', async () => {
   const first = await startTestApp()
   await first.call('cowork_status')
   await first.close()

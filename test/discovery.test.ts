@@ -89,7 +89,7 @@ test.each([
     .toBe(1)
 })
 
-test('SV17 I3 a token inside the arguments of cowork_use says who calls, and goes no further', async () => {
+test('SV17 I3 a token inside the arguments of cowork_use identifies the caller and is removed', async () => {
   const rig = await openDiscovery()
   const client = await connect(rig, 'auto')
   const named = { word: 'x', agent_token: sales.token }
@@ -102,7 +102,7 @@ test('SV17 I3 a token inside the arguments of cowork_use says who calls, and goe
   expect(JSON.stringify(entries)).not.toContain(sales.token)
 })
 
-test('SV18 a hint says how to call a tool that the list lacks', async () => {
+test('SV18 a hint explains how to call an unlisted tool', async () => {
   const failing = (name: string, hint: string) =>
     defineTool({
       ...common,

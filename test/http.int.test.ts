@@ -136,18 +136,15 @@ describe('guards', () => {
     }
   })
 
-  test.each(doors)(
-    'SV21 what a foreign page loads without an Origin is refused at %s',
-    async (path) => {
-      for (const [what, headers] of Object.entries(foreign)) {
-        const { status, text } = await send(path, {
-          headers: { host: `localhost:${app.port}`, ...headers },
-        })
-        expect(status, what).toBe(403)
-        expect(text).toContain('origin_refused')
-      }
-    },
-  )
+  test.each(doors)('SV21 a foreign page without Origin is refused at %s', async (path) => {
+    for (const [what, headers] of Object.entries(foreign)) {
+      const { status, text } = await send(path, {
+        headers: { host: `localhost:${app.port}`, ...headers },
+      })
+      expect(status, what).toBe(403)
+      expect(text).toContain('origin_refused')
+    }
+  })
 
   test.each(doors)('SV21 a page on another local port gets no leave to ask %s', async (path) => {
     const { status, headers } = await send(path, {
@@ -164,7 +161,7 @@ describe('guards', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('SV21 a form of a foreign page changes nothing, whatever it calls its content', async () => {
+  test('SV21 a form of a foreign page is refused for every content type', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json'])
       for (const origin of ['http://localhost:3000', 'null', undefined]) {
         const { status } = await send('/api/tools/cowork_halt/call', {
@@ -198,7 +195,7 @@ describe('guards', () => {
     expect((await send('/', { method: 'POST', headers: followed })).status).toBe(403)
   })
 
-  test('SV21 the console itself and a typed address come in', async () => {
+  test('SV21 the console itself and a typed URL are accepted', async () => {
     for (const headers of [
       { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
       { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
@@ -215,7 +212,7 @@ describe('guards', () => {
     }
   })
 
-  test('SV21 a method that an address does not take is refused, and it says which it takes', async () => {
+  test('SV21 an unsupported method is refused with the supported ones', async () => {
     const at = (path: string, method: string) =>
       send(path, {
         method,
@@ -245,7 +242,7 @@ describe('guards', () => {
     expect((await at('/api/nothing', 'GET')).status).toBe(404)
   })
 
-  test('SV20 both loopbacks answer under each of their names', async () => {
+  test('SV20 both loopbacks serve each of their names', async () => {
     for (const [host, name] of [
       ['127.0.0.1', '127.0.0.1'],
       ['127.0.0.1', 'localhost'],
@@ -268,7 +265,7 @@ describe('guards', () => {
     expect((await app.call('cowork_status')).status).toBe(200)
   })
 
-  test('SV21 a wrong token is refused on /mcp in open mode too, and none is let in', async () => {
+  test('SV21 with authentication off, a wrong token is refused on /mcp and no token is accepted', async () => {
     const wrong = await fetch(app.mcpUrl, {
       method: 'POST',
       headers: { ...mcpHeaders, authorization: 'Bearer sk-cowork-nonsense' },
@@ -356,14 +353,14 @@ describe('limits', () => {
     expect(status).toBe(431)
   })
 
-  test('SV25 an address over 16 KiB is refused', async () => {
+  test('SV25 a URL over 16 KiB is refused', async () => {
     const { status } = await send(`/inbox?q=${'x'.repeat(20_000)}`, {
       headers: { host: `localhost:${app.port}` },
     })
     expect(status).toBe(431)
   })
 
-  test('SV25 headers that never end, and a body that never ends at the API, are cut off', async () => {
+  test('SV25 endless headers, and an endless body at the API, are disconnected', async () => {
     const slow = await startTestApp({ 'server.limits.body_seconds': 1 })
     const begun = [
       `GET /api/ledger HTTP/1.1\r\nHost: localhost:${slow.port}\r\n`,
@@ -381,7 +378,7 @@ describe('limits', () => {
     await slow.close()
   })
 
-  test('SV25 a body that never ends is cut off', async () => {
+  test('SV25 an endless body is disconnected', async () => {
     const slow = await startTestApp({ 'server.limits.body_seconds': 1 })
     const sent = request({
       host: '127.0.0.1',
@@ -402,7 +399,7 @@ describe('limits', () => {
 })
 
 describe('start', () => {
-  test('SV20 a port that is someone else’s on the other loopback is refused', async () => {
+  test('SV20 a port in use on the other loopback is refused', async () => {
     const other = createServer().listen(0, '::1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
@@ -412,7 +409,7 @@ describe('start', () => {
     other.close()
   })
 
-  test('SV20 an address beyond loopback is refused unless it is made safe', async () => {
+  test('SV20 an address beyond loopback is refused unless it is secured', async () => {
     await expect(startTestApp({ 'server.host': '0.0.0.0' })).rejects.toMatchObject({
       code: 'bind_refused',
     })
@@ -427,7 +424,7 @@ describe('start', () => {
     await open.close()
   })
 
-  test('SV4 a second daemon on the same state is told who holds it', async () => {
+  test('SV4 a second daemon on the same state directory reports the first', async () => {
     await expect(startTestApp({}, { state: app.state })).rejects.toMatchObject({
       code: 'daemon_running',
       message: expect.stringContaining(`process ${process.pid}, port ${app.port}`),
@@ -436,7 +433,7 @@ describe('start', () => {
   })
 })
 
-test('SV21 the address people are sent to is one the server answers to', async () => {
+test('SV21 the server accepts its public URL', async () => {
   const behind = await startTestApp({ 'server.public_url': 'https://desk.example' })
   const { port } = behind
   const ask = (headers: OutgoingHttpHeaders) =>

@@ -32,8 +32,8 @@ async function addAgent(id: string): Promise<string> {
   return ((await reply.json()) as { output: { token: string } }).output.token
 }
 
-describe('what is heard', () => {
-  test('SV23 C10 a listener is greeted with the size, then hears of each entry as it was hashed', async () => {
+describe('the stream', () => {
+  test('SV23 C10 a listener receives the size, then each entry as hashed', async () => {
     const listener = await listen(app)
     const before = await act(3)
     expect(await listener.until(3)).toEqual(numbers(before + 1, 3))
@@ -44,7 +44,7 @@ describe('what is heard', () => {
     listener.close()
   })
 
-  test('L11 a listener resumes behind the last entry it heard, from the ring or from the store', async () => {
+  test('L11 a listener resumes after its last entry, from the buffer or the store', async () => {
     const before = await act(5)
     const witness = await listen(app)
     await act(5)
@@ -64,7 +64,7 @@ describe('what is heard', () => {
     witness.close()
   })
 
-  test('L11 from the very first entry on, nothing is left out or told twice while more is written', async () => {
+  test('L11 during writes, a full replay neither skips nor repeats entries', async () => {
     const writing = act(300)
     const listeners = await Promise.all(
       [0, 1, 2].map((after) => listen(app, { lastEventId: after })),
@@ -77,14 +77,14 @@ describe('what is heard', () => {
     }
   })
 
-  test('L11 who has seen more than there is, after a restored backup, hears what comes', async () => {
+  test('L11 a listener ahead of a restored backup receives new entries', async () => {
     const listener = await listen(app, { lastEventId: 999_999 })
     const before = await act(1)
     expect(await listener.until(1)).toEqual([before + 1])
     listener.close()
   })
 
-  test('SV23 filters hold for what was and for what comes', async () => {
+  test('SV23 filters apply to past and new entries', async () => {
     const listener = await listen(app, { query: '?after=0&type=halt.&q=FILTERED' })
     await app.call('cowork_halt', { scope: 'domain:other', force: true, reason: 'not this' })
     await app.call('cowork_halt', { scope: 'domain:some', force: true, reason: 'Filtered' })
@@ -102,19 +102,19 @@ describe('what is heard', () => {
     ['?type=nonsense', undefined],
     ['', 'x'],
     ['', '-1'],
-  ])('SV23 a query that is not understood is refused: %s %s', async (query, lastEventId) => {
+  ])('SV23 an invalid query is refused: %s %s', async (query, lastEventId) => {
     const options = { query, ...(lastEventId !== undefined && { lastEventId }) }
     expect((await listen(app, options)).status).toBe(400)
   })
 
-  test('SV21 without a token nothing is heard', async () => {
+  test('SV21 the stream requires a token', async () => {
     expect((await fetch(`${app.url}/api/events`)).status).toBe(401)
     expect((await listen(app, { token: 'ps-cowork-wrong' })).status).toBe(401)
   })
 })
 
 describe('many', () => {
-  test('SV23 1,000 listeners miss nothing, and one that comes back misses nothing either', async () => {
+  test('SV23 1,000 listeners miss no entry, also after a reconnect', async () => {
     const listeners = await Promise.all(Array.from({ length: 1000 }, () => listen(app)))
     await act(50)
     const [first] = listeners
@@ -136,8 +136,8 @@ describe('many', () => {
   })
 })
 
-describe('who may hear', () => {
-  test('L10 SV23 an agent hears of its own entries only, people of all', async () => {
+describe('access', () => {
+  test('L10 SV23 an agent receives only its own entries, people all', async () => {
     const person = await listen(app)
     const token = await addAgent('hearing')
     await addAgent('other')
@@ -187,7 +187,7 @@ describe('who may hear', () => {
     other.close()
   })
 
-  test('SV3 streams end when the daemon does', async () => {
+  test('SV3 streams end with the daemon', async () => {
     const ending = await startTestApp()
     const listener = await listen(ending)
     await ending.close()

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 
-test('SV6 TRANSPORT=sse serves clients of the oldest revision too', async () => {
+test('SV6 TRANSPORT=sse serves clients of the 2024-11-05 revision', async () => {
   const app = await startTestApp({ 'server.transport': 'sse' })
   const client = new Client({ name: 'old', version: '1' })
   await client.connect(new SSEClientTransport(new URL(`${app.url}/sse`)))
@@ -19,7 +19,7 @@ test('SV6 TRANSPORT=sse serves clients of the oldest revision too', async () => 
   await app.close()
 })
 
-test('SV6 the old addresses are not there unless asked for', async () => {
+test('SV6 the legacy SSE endpoints are off by default', async () => {
   const app = await startTestApp()
   const reply = await fetch(`${app.url}/messages?session=x`, {
     method: 'POST',
@@ -30,7 +30,7 @@ test('SV6 the old addresses are not there unless asked for', async () => {
   await app.close()
 })
 
-test('I3 an old stream needs its token for every message, and another’s stream is not found', async () => {
+test('I3 a legacy stream needs its token for every message, and a foreign stream is unknown', async () => {
   const tokens = ['a', 'b'].map((letter) => `sk-cowork-${letter.repeat(48)}`)
   const app = await startTestApp({
     'server.transport': 'sse',

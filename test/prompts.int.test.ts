@@ -57,7 +57,7 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
     return content?.type === 'text' ? content.text : ''
   }
 
-  test('SV13 L10 review_inbox tells an agent what waits of its own, and that a person decides', async () => {
+  test('SV13 L10 review_inbox lists the agent’s own pending requests and says that a person decides', async () => {
     const [crm, mail, foreign, decided] = ids
     const text = await review(sales)
     expect(text).toContain(`- ${crm}: update_deal on deal-1: note = call back (proposal, in crm, `)

@@ -41,7 +41,7 @@ describe.each([
     return client
   }
 
-  test('SV13 L10 the newest of an agent’s own entries are listed and read, others are not there', async () => {
+  test('SV13 L10 an agent lists and reads its own latest entries only', async () => {
     const client = await connect()
     const own = async () => {
       const uris = (await client.listResources()).resources.map(({ uri }) => uri)
@@ -74,7 +74,7 @@ describe.each([
     await client.close()
   })
 
-  test('SV13 numbers are completed from the entries one may see', async () => {
+  test('SV13 completion offers only visible entry numbers', async () => {
     const client = await connect()
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates).toContainEqual(
@@ -94,7 +94,7 @@ describe.each([
     await client.close()
   })
 
-  test('SV13 who watches the head hears that the ledger grew, and nothing else can be watched', async () => {
+  test('SV13 watchers of the head are notified of new entries, and nothing else can be watched', async () => {
     const client = await connect()
     const told: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {

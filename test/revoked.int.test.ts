@@ -66,7 +66,7 @@ const doors = [
 ] as const
 
 test.each(doors)(
-  'I4 SV13 FT9 over %s in the %s era what a revoked agent has open ends, and it hears nothing more',
+  'I4 SV13 FT9 over %s in the %s era the connections of a revoked agent end without further notifications',
   async (door, mode) => {
     const { app, owner, token, workspace } = await openPlace()
     const other = await agentOf(app, 'reader')
@@ -88,7 +88,7 @@ test.each(doors)(
   },
 )
 
-test('I4 SV13 what a token opened ends when it is rotated away, and what the new one opened does not', async () => {
+test('I4 SV13 connections of a rotated token end, those of the new token do not', async () => {
   const { app, owner, token } = await openPlace()
   const before = await watching(app, token, 'http', 'auto')
   const rotated = await owner.call('cowork_rotate_agent', { id: 'writer', overlap_minutes: 1 })
@@ -99,7 +99,7 @@ test('I4 SV13 what a token opened ends when it is rotated away, and what the new
   expect((await watching(app, String(again['token']), 'http', 'auto')).hasEnded()).toBe(false)
 })
 
-test('I4 J31 what it has open at another daemon ends, too', async () => {
+test('I4 J31 connections at another daemon end, too', async () => {
   const url = await createTestDatabase(inject('postgresUrl'))
   const here = await startTestApp({ 'storage.url': url })
   onTestFinished(() => here.close())
@@ -112,7 +112,7 @@ test('I4 J31 what it has open at another daemon ends, too', async () => {
   await expect.poll(agent.hasEnded).toBe(true)
 })
 
-test('I4 SV6 a stream of the oldest revision ends with its agent', async () => {
+test('I4 SV6 a legacy SSE stream ends with its agent', async () => {
   const { app, owner, token } = await openPlace({ 'server.transport': 'sse' })
   const headers = { authorization: `Bearer ${token}` }
   const stream = await fetch(`${app.url}/sse`, { headers })
@@ -154,7 +154,7 @@ async function openOld(app: TestApp, token?: string) {
   }
 }
 
-test('I4 SV6 who has moved to its new token on an old stream is served when the former ends', async () => {
+test('I4 SV6 a legacy SSE stream that uses the new token survives the end of the old one', async () => {
   let later = 0
   const now = () => Date.now() + later
   const { app, owner, token } = await openPlace({ 'server.transport': 'sse' }, { now })
@@ -174,7 +174,7 @@ const waitFor = (client: Client, id: string, more: object = {}) =>
   })
 
 test.each(doors)(
-  'I4 I13 over %s in the %s era a call under way is answered with AuthError when its agent is revoked',
+  'I4 I13 over %s in the %s era a running call returns AuthError when its agent is revoked',
   async (door, mode) => {
     const { app, owner, token, api } = await openPlace()
     const id = await proposed(api)
@@ -190,7 +190,7 @@ test.each(doors)(
   },
 )
 
-test('I4 a call that brought its own token is not ended by what happens to others', async () => {
+test('I4 a call with its own token is not affected by other tokens', async () => {
   const { app, owner, token, api } = await openPlace()
   const id = await proposed(api)
   const client = new Client({ name: 'bare', version: '1' })
@@ -204,7 +204,7 @@ test('I4 a call that brought its own token is not ended by what happens to other
 })
 
 test.each(doors)(
-  'I5 I13 over %s in the %s era who came in without a token hears nothing once the door is closed',
+  'I5 I13 over %s in the %s era a client without a token gets no notifications after authentication is turned on',
   async (door, mode) => {
     const app = await startTestApp()
     onTestFinished(() => app.close())
@@ -232,7 +232,7 @@ test.each(doors)(
   },
 )
 
-test('I5 SV6 a stream of the oldest revision without a token ends when the door is closed', async () => {
+test('I5 SV6 a legacy SSE stream without a token ends when authentication is turned on', async () => {
   const app = await startTestApp({ 'server.transport': 'sse' })
   onTestFinished(() => app.close())
   const { over } = await openOld(app)
@@ -240,7 +240,7 @@ test('I5 SV6 a stream of the oldest revision without a token ends when the door 
   await expect(over).resolves.toBeUndefined()
 })
 
-test('I4 SV4 a revoked agent that never leaves is let go', async () => {
+test('I4 SV4 a revoked agent that never disconnects is disconnected', async () => {
   const { app, owner, token } = await openPlace()
   const socket = connectSocket({ path: join(app.state, 'daemon.sock'), allowHalfOpen: true })
   onTestFinished(() => void socket.destroy())

@@ -61,7 +61,7 @@ async function freshClone() {
 
 const run = (...args: string[]) => ['scripts/run.mjs', ...args]
 
-test('SV1 first runs at the same time install once, and all of them run', async () => {
+test('SV1 concurrent first runs install once, and all run', async () => {
   const { node, installs, locks } = await freshClone()
   const results = await Promise.all([1, 2, 3].map((n) => node(run('node', '-p', String(n)))))
   expect(results.map(({ code, stdout }) => [code, stdout])).toEqual([
@@ -86,7 +86,7 @@ test('SV1 the lock of a run that died is taken over', async () => {
   expect(await locks()).toEqual([])
 })
 
-test('SV1 a failed install is said, runs nothing and leaves no lock', async () => {
+test('SV1 a failed install is reported, runs nothing and leaves no lock', async () => {
   const { node, locks } = await freshClone()
   const result = await node(run('node', '-p', '1'), { NPM_FAILS: 'yes' })
   expect(result).toMatchObject({ code: 1, stdout: '' })
@@ -112,7 +112,7 @@ test('SV1 an older Node hands over to the pinned one', async () => {
   expect(launched).toMatchObject({ code: 4, stdout: 'a,b\n' })
 })
 
-test('SV1 without a pinned Node an older one is refused in one line', async () => {
+test('SV1 without a pinned Node, an older one is refused in one line', async () => {
   const { root, node } = await freshClone()
   await writeFile(join(root, 'package-lock.json'), '{"packages":{}}')
   for (const args of [run('node', '-p', '1'), ['bin/cowork.mjs']]) {
@@ -122,7 +122,7 @@ test('SV1 without a pinned Node an older one is refused in one line', async () =
   }
 })
 
-test('SV1 the console is built by the first run that asks for it, and again when a source changed', async () => {
+test('SV1 the first run that needs the console builds it, and again after a source change', async () => {
   const { root, node, locks } = await freshClone()
   await mkdir(join(root, 'web'))
   const source = (text: string) => writeFile(join(root, 'web', 'index.html'), `<p>${text}</p>`)

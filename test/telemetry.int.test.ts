@@ -35,7 +35,7 @@ async function start() {
   return { app, owner, sales: clientOf(app, token), token, told }
 }
 
-test('L13 a span carries the call and the approval that belong together, and the ledger’s ids', async () => {
+test('L13 a span contains the ids of its call and approval, as in the ledger', async () => {
   const { owner, sales, told } = await start()
   const made = await sales.call('cowork_propose', proposal())
   const id = String(made['proposal_id'])
@@ -108,7 +108,7 @@ async function overMcp(app: TestApp, token: string, mode: 'auto' | 'legacy', hea
 }
 
 test.each(['auto', 'legacy'] as const)(
-  'L13 the parent comes with the call, else with its HTTP request (%s)',
+  'L13 the parent comes from the call, otherwise from its HTTP request (%s)',
   async (mode) => {
     const { app, token, told } = await start()
     const log = { name: 'cowork_log', arguments: { domain: 'crm', action: 'a', target: 't' } }
@@ -129,7 +129,7 @@ test.each(['auto', 'legacy'] as const)(
   },
 )
 
-test('L13 the API takes the parent as a header', async () => {
+test('L13 the API accepts the parent as a header', async () => {
   const { app, owner, sales, told } = await start()
   const id = String((await sales.call('cowork_propose', proposal()))['proposal_id'])
   const headers = {
@@ -146,7 +146,7 @@ test('L13 the API takes the parent as a header', async () => {
     expect(named(name)).toMatchObject([{ traceId: trace, parentSpanId: parent }])
 })
 
-test('L13 no argument, answer or secret leaves with it, and the header reaches the collector', async () => {
+test('L13 no argument, result or secret is exported, and the header reaches the collector', async () => {
   const { app, owner, sales, token, told } = await start()
   const secrets = {
     target: 'TARGET-hidden1',
@@ -170,7 +170,7 @@ test('L13 no argument, answer or secret leaves with it, and the header reaches t
   for (const { headers } of requests) expect(headers.authorization).toBe(header)
 })
 
-test('L13 it is off by default: nothing is connected to but what was asked for', async () => {
+test('L13 telemetry is off by default and opens no connection', async () => {
   const origins = async (settings: Said) => {
     const app = await startTestApp(settings)
     const asked = new Set<string>()

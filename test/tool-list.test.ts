@@ -31,7 +31,7 @@ test.each(['known', 'unknown', 'open'] as const)(
   },
 )
 
-test('SV17 with authentication off ?tools=all lists the 14 tools of seed 001', () => {
+test('SV17 with authentication off ?tools=all lists the 14 File Ops tools', () => {
   const seed001 =
     `propose approve override check_trust handoff check_handoff log validate_policy bulk_approve
     bulk_reject resolve_handoff audit_trail governance_report status`.split(/\s+/)
@@ -49,7 +49,7 @@ test('SV17 with authentication off ?tools=all lists the 14 tools of seed 001', (
   for (const { name } of forPeople) expect(names(true)).not.toContain(name)
 })
 
-test('SV18 every selection has the tools that its hints name', () => {
+test('SV18 every selection contains the tools that its hints name', () => {
   for (const selected of ['files', 'work', 'read_file']) {
     const selection = { tools: [selected] }
     const listed = tools().filter((tool) => isListed(tool, { selection, isOpen: false }))
@@ -59,7 +59,7 @@ test('SV18 every selection has the tools that its hints name', () => {
   }
 })
 
-test('SV17 RA7 no listed tool asks who calls where a token says it', () => {
+test('SV17 RA7 no listed tool has caller arguments if a token identifies the caller', () => {
   for (const tool of tools()) {
     const { properties } = toListing(tool).inputSchema as { properties: object }
     for (const name of ['agent', 'agent_id', 'agent_token'])
@@ -67,7 +67,7 @@ test('SV17 RA7 no listed tool asks who calls where a token says it', () => {
   }
 })
 
-test('SV17 a listed schema keeps names, types, choices, descriptions and what is required', () => {
+test('SV17 a listed schema keeps names, types, choices, descriptions and required fields', () => {
   const tool = defineTool({
     name: 'sample',
     title: 'Sample',
@@ -117,7 +117,7 @@ test('SV17 a listed schema keeps names, types, choices, descriptions and what is
   })
 })
 
-test('SV17 a property that is named as a keyword of JSON Schema stays', () => {
+test('SV17 a property named like a JSON Schema keyword is kept', () => {
   const word = fc.constantFrom('title', 'pattern', 'default', 'description', 'properties', 'enum')
   fc.assert(
     fc.property(fc.uniqueArray(word, { minLength: 1 }), (names) => {

@@ -10,12 +10,12 @@ const all = tools()
 const forAgents = all.filter(({ by }) => by !== 'human')
 const names = (picked: typeof all) => picked.map(({ name }) => name)
 
-test('SV17 a description of the default list is at most 200 characters', () => {
+test('SV17 a description in the default list has at most 200 characters', () => {
   const long = all.filter(({ core, description }) => core && description.length > 200)
   expect(names(long)).toEqual([])
 })
 
-test('SV17 a description of a parameter is at most 60 characters', () => {
+test('SV17 a parameter description has at most 60 characters', () => {
   const long = forAgents.flatMap((tool) =>
     Object.entries(
       (toWireTool(tool).inputSchema.properties ?? {}) as Record<string, { description?: string }>,
@@ -27,13 +27,13 @@ test('SV17 a description of a parameter is at most 60 characters', () => {
 })
 
 test.each(all.map((tool) => [tool.name, tool] as const))(
-  'SV27 the call that errors about %s show is valid',
+  'SV27 the example call in errors about %s is valid',
   (_, tool) => {
     expect(parseArguments(tool, getExample(tool))).not.toHaveProperty('refusal')
   },
 )
 
-test('SV27 another name of an argument leads to one that the tool has', () => {
+test('SV27 an alias maps to an existing argument', () => {
   const wrong = all.flatMap(({ name, aliases = {}, input }) =>
     Object.entries(aliases)
       .filter(([alias, to]) => alias in input.shape || !(to in input.shape))
@@ -42,7 +42,7 @@ test('SV27 another name of an argument leads to one that the tool has', () => {
   expect(wrong).toEqual([])
 })
 
-test('RA13 the tools that only add are these, and every other one that writes is destructive', () => {
+test('RA13 every writing tool is destructive except the listed ones that only add', () => {
   const additive = all.filter((tool) => toAnnotations(tool).destructiveHint === false)
   expect(names(additive)).toEqual([
     'copy_file',

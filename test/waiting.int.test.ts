@@ -81,7 +81,7 @@ async function theOne(app: TestApp): Promise<string> {
 }
 
 describe.each(everywhere)('the running system, over %s, %s era', (door, era) => {
-  test('A5 A3 a person decides by the API what a client was shown, and the call goes on', async () => {
+  test('A5 A3 a person decides over the API, and the call continues', async () => {
     const { tools, deleted } = crm()
     const app = await start({ tools, deleted })
     const token = await addAgent(app, 'sales')
@@ -106,7 +106,7 @@ describe.each(everywhere)('the running system, over %s, %s era', (door, era) => 
   })
 })
 
-test('A7 A15 a task outlives a restart: approved after it, it runs once', async () => {
+test('A7 A15 a task survives a restart: approved afterwards, it runs once', async () => {
   const world = crm()
   const before = await start(world)
   const token = await addAgent(before, 'sales')
@@ -136,7 +136,7 @@ test('A7 A15 a task outlives a restart: approved after it, it runs once', async 
   expect(world.deleted).toEqual(['row-1'])
 })
 
-test('A7 A15 a call that waited before a restart runs after it, and the same call gets its result', async () => {
+test('A7 A15 a call pending before a restart runs afterwards, and a repeated call gets its result', async () => {
   const world = crm()
   const before = await start(world)
   const token = await addAgent(before, 'sales')
@@ -155,7 +155,7 @@ test('A7 A15 a call that waited before a restart runs after it, and the same cal
   expect(world.deleted).toEqual(['row-1'])
 })
 
-test('A9 A15 a halted agent’s approved task starts nothing, until the halt is lifted', async () => {
+test('A9 A15 an approved task of a halted agent starts after the halt is removed', async () => {
   const world = crm()
   const app = await start(world)
   const token = await addAgent(app, 'sales')
@@ -181,7 +181,7 @@ describe('two daemons on one PostgreSQL', () => {
     return { here, there, token }
   }
 
-  test('A6 what is decided at the one wakes who waits at the other', async () => {
+  test('A6 a decision at one daemon wakes a waiting call at the other', async () => {
     const world = crm()
     const { here, there, token } = await startTwo(world)
     const client = await connect(here, token, { capabilities: { elicitation: { url: {} } } })
@@ -203,7 +203,7 @@ describe('two daemons on one PostgreSQL', () => {
     expect(world.deleted).toEqual(['row-1'])
   })
 
-  test('A2 A6 a task that both are asked for runs at one of them', async () => {
+  test('A2 A6 a task polled at both daemons runs at one', async () => {
     const world = crm()
     const { here, there, token } = await startTwo(world)
     const one = await withTasks(here, token)
@@ -227,7 +227,7 @@ describe('two daemons on one PostgreSQL', () => {
 })
 
 describe.each(everywhere)('resources, over %s, %s era', (door, era) => {
-  test('SV13 L10 an agent reads what waits of its own, hears of changes, and sees nothing of others', async () => {
+  test('SV13 L10 an agent reads and watches only its own pending requests', async () => {
     const app = await start(crm())
     const [sales, support] = [await addAgent(app, 'sales'), await addAgent(app, 'support')]
     const client = await connect(app, sales, { door, era })
@@ -274,7 +274,7 @@ describe.each(everywhere)('resources, over %s, %s era', (door, era) => {
   })
 })
 
-test('SV13 the inbox is told of when approvals change, and not when anything else does', async () => {
+test('SV13 the inbox resource is updated only when approvals change', async () => {
   const app = await start(crm())
   const token = await addAgent(app, 'sales')
   const client = await connect(app, token)

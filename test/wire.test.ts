@@ -9,7 +9,7 @@ test('architecture: the wire registry has the schema of each tool’s output', (
   for (const [name, schema] of Object.entries(toolResults)) expect(outputs[name]).toBe(schema)
 })
 
-test('architecture: the wire registry has the schema of each JSON answer', () => {
+test('architecture: the wire registry has the schema of each JSON response', () => {
   const routes = buildRoutes({} as Parameters<typeof buildRoutes>[0]).flatMap((route) =>
     'media' in route.answer ? [] : [[`${route.method} ${route.path}`, route.answer] as const],
   )
