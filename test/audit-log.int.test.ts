@@ -22,14 +22,14 @@ function newState() {
   return { state, log: join(state, 'logs', 'audit.jsonl'), mirror: statePaths(state).ledgerMirror }
 }
 
-const textOf = (path: string) => readFileSync(path, 'utf8')
-const linesOf = (path: string) =>
-  textOf(path)
+const readText = (path: string) => readFileSync(path, 'utf8')
+const readLines = (path: string) =>
+  readText(path)
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Line)
 
-/** One state with every kind of file operation, ended. */
+/** A stopped state with every kind of file operation. */
 async function filledState() {
   const place = newState()
   const outside = mkdtempSync(join(tmpdir(), 'cowork-granted-'))
@@ -44,7 +44,7 @@ async function filledState() {
   await app.call('read_file', { path: '/etc/passwd' })
   await app.call('cowork_status', {})
   let entries: Line[] = []
-  // A read's entry joins the next commit.
+  // The entry of a read is part of the next commit.
   await expect
     .poll(async () => {
       const answer = await app.call('get_audit_log', { limit: 1000 })
@@ -56,9 +56,9 @@ async function filledState() {
   return { ...place, outside, workspace: app.workspace, entries }
 }
 
-test('RM8 L9 audit.log_path holds one line per file operation, with the fields of seed 004', async () => {
+test('RM8 L9 audit.log_path has one line per file operation, with the fields of File Ops', async () => {
   const { log, outside, workspace } = await filledState()
-  const lines = linesOf(log)
+  const lines = readLines(log)
   const about = (operation: string) => lines.filter((line) => line['operation'] === operation)
   const [created] = about('create_file')
   expect(created).toEqual({
@@ -90,11 +90,11 @@ test('RM8 L9 audit.log_path holds one line per file operation, with the fields o
   expect(about('cowork_status')).toEqual([])
 })
 
-test('RM8 L10 the log says what get_audit_log says', async () => {
+test('RM8 L10 the log matches get_audit_log', async () => {
   const { log, entries } = await filledState()
   const files = entries.filter(({ domain }) => domain === 'workspace' || domain === 'granted')
   const sorted = (lines: readonly Line[]) => lines.map((line) => JSON.stringify(line)).toSorted()
-  const lines = linesOf(log).map(
+  const lines = readLines(log).map(
     ({ seq, ...line }) => (expect(seq).toEqual(expect.any(Number)), line),
   )
   expect(sorted(lines.filter(({ operation }) => operation !== 'get_audit_log'))).toEqual(
@@ -102,19 +102,19 @@ test('RM8 L10 the log says what get_audit_log says', async () => {
   )
 })
 
-test('RM8 L9 the log continues after every cut without a line missing or twice, and is rebuilt', async () => {
+test('RM8 L9 the log recovers from any truncation without missing or duplicate lines', async () => {
   const { state, log } = await filledState()
-  const whole = textOf(log)
+  const whole = readText(log)
   const again = async () => {
     const app = await startTestApp({}, { state })
     await app.close()
-    return textOf(log)
+    return readText(log)
   }
   for (const cut of [whole.length - 3, whole.lastIndexOf('\n', whole.length - 2) + 1, 40, 0]) {
     truncateSync(log, cut)
     expect(await again()).toBe(whole)
   }
-  // Between the lines of the call about three files.
+  // Between the lines of the call with three files.
   truncateSync(log, whole.indexOf('\n', whole.indexOf('read_files')) + 1)
   expect(await again()).toBe(whole)
   rmSync(log)
@@ -122,11 +122,11 @@ test('RM8 L9 the log continues after every cut without a line missing or twice, 
   expect(readdirSync(join(state, 'logs')).filter((name) => name.includes('aside'))).toEqual([])
 })
 
-test('RM8 a ledger mirror of 0.1.0 becomes the new ledger mirror, said once', async () => {
+test('RM8 a ledger mirror of 0.1.0 is migrated and reported once', async () => {
   const { state, log, mirror } = await filledState()
-  const operations = textOf(log)
-  const entries = textOf(mirror)
-  // As 0.1.0 left it: a full file and one that grows, both with ledger entries.
+  const operations = readText(log)
+  const entries = readText(mirror)
+  // The files of 0.1.0: a rotated and a current one, both with ledger entries.
   const lines = entries.split('\n').slice(0, -1)
   writeFileSync(join(state, 'logs', 'audit-1-3.jsonl'), `${lines.slice(0, 3).join('\n')}\n`)
   writeFileSync(log, `${lines.slice(3).join('\n')}\n`)
@@ -144,22 +144,22 @@ test('RM8 a ledger mirror of 0.1.0 becomes the new ledger mirror, said once', as
   await start()
   expect(logged.filter((line) => line.includes('ledger mirror: moved'))).toHaveLength(1)
   expect(logged.filter((line) => line.includes('aside'))).toEqual([])
-  expect(textOf(log)).toBe(operations)
-  const moved = textOf(join(state, 'logs', 'ledger-1-3.jsonl')) + textOf(mirror)
+  expect(readText(log)).toBe(operations)
+  const moved = readText(join(state, 'logs', 'ledger-1-3.jsonl')) + readText(mirror)
   expect(moved.startsWith(entries)).toBe(true)
   expect(existsSync(join(state, 'logs', 'audit-1-3.jsonl'))).toBe(false)
 })
 
-test('RM8 an old ledger mirror is set aside where the new one is already there', async () => {
+test('RM8 an old ledger mirror is quarantined if the new one exists', async () => {
   const { state, log, mirror } = await filledState()
-  const operations = textOf(log)
-  const old = textOf(mirror)
+  const operations = readText(log)
+  const old = readText(mirror)
   writeFileSync(log, old)
   const app = await startTestApp({}, { state })
   await app.close()
-  expect(textOf(log)).toBe(operations)
+  expect(readText(log)).toBe(operations)
   const aside = readdirSync(join(state, 'logs')).filter((name) => name.includes('.aside-'))
-  expect(aside.map((name) => textOf(join(state, 'logs', name)))).toEqual([old])
+  expect(aside.map((name) => readText(join(state, 'logs', name)))).toEqual([old])
 })
 
 test('RM8 audit.log_path cannot be the file of the ledger mirror', async () => {
@@ -178,6 +178,6 @@ test('RM8 L10 the log is rotated at audit.max_log_size_mb and continues', async 
   await app.close()
   const names = readdirSync(join(state, 'logs')).filter((name) => name.startsWith('audit'))
   expect(names.length).toBeGreaterThan(1)
-  const all = names.flatMap((name) => linesOf(join(state, 'logs', name)))
+  const all = names.flatMap((name) => readLines(join(state, 'logs', name)))
   expect(all.filter(({ path }) => path === join(workspace, paths[7] ?? ''))).toHaveLength(25)
 })

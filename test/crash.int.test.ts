@@ -8,7 +8,7 @@ test.each([
   ['SQLite', 1, () => Promise.resolve(undefined)],
   ['PostgreSQL', 2, () => createTestDatabase(inject('postgresUrl'))],
 ] as const)(
-  'L12 N30 nothing acknowledged is lost when the daemon is killed at any moment, on %s',
+  'L12 N30 no acknowledged write is lost when the daemon is killed, on %s',
   async (_, seed, database) => {
     const { acknowledged, faults } = await crashRounds({ rounds, seed, url: await database() })
     expect(faults).toEqual([])

@@ -2,44 +2,44 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A line to PostgreSQL that can fail in both ways lines do. What failed stays so; `mend` is for new connections. */
-export type DatabaseLine = {
-  /** The database by way of this line. */
+/** A proxy to PostgreSQL that can fail in two ways. Failed connections stay failed; `restore` allows new ones. */
+export type DatabaseProxy = {
+  /** The database URL through the proxy. */
   readonly url: string
-  /** Everyone is hung up on, and nobody else is let in. */
-  breakOff(): void
-  /** Packets vanish, of those there are and of those who come. Neither end hears that the other has gone. */
-  goSilent(): void
-  mend(): void
+  /** Closes all connections and refuses new ones. */
+  disconnect(): void
+  /** Drops the packets of all connections, so that neither end notices. */
+  dropPackets(): void
+  restore(): void
   close(): Promise<void>
 }
 
-export async function openLine(url: string): Promise<DatabaseLine> {
+export async function openProxy(url: string): Promise<DatabaseProxy> {
   const to = Number(new URL(url).port)
-  const calls = new Set<{ near: Socket; far: Socket; isSilent: boolean }>()
+  const connections = new Set<{ near: Socket; far: Socket; isSilent: boolean }>()
   let state: 'whole' | 'broken' | 'silent' = 'whole'
 
   const server = createServer({ allowHalfOpen: true }, (near) => {
     if (state === 'broken') return near.destroy()
-    const call = {
+    const connection = {
       near,
       far: connect({ port: to, host: '127.0.0.1', allowHalfOpen: true }),
       isSilent: state === 'silent',
     }
-    calls.add(call)
+    connections.add(connection)
     for (const [from, other] of [
-      [near, call.far],
-      [call.far, near],
+      [near, connection.far],
+      [connection.far, near],
     ] as const) {
       from.on('data', (data) => {
-        if (!call.isSilent) other.write(data)
+        if (!connection.isSilent) other.write(data)
       })
       from.on('error', () => undefined)
       from.on('end', () => {
-        if (!call.isSilent) other.end()
+        if (!connection.isSilent) other.end()
       })
       from.on('close', () => {
-        if (!call.isSilent) other.destroy()
+        if (!connection.isSilent) other.destroy()
       })
     }
   })
@@ -48,28 +48,28 @@ export async function openLine(url: string): Promise<DatabaseLine> {
   const here = new URL(url)
   here.port = String((server.address() as AddressInfo).port)
 
-  const hangUp = () => {
-    for (const { near, far } of calls) {
+  const closeAll = () => {
+    for (const { near, far } of connections) {
       near.destroy()
       far.destroy()
     }
-    calls.clear()
+    connections.clear()
   }
   return {
     url: here.href,
-    breakOff() {
+    disconnect() {
       state = 'broken'
-      hangUp()
+      closeAll()
     },
-    goSilent() {
+    dropPackets() {
       state = 'silent'
-      for (const call of calls) call.isSilent = true
+      for (const call of connections) call.isSilent = true
     },
-    mend() {
+    restore() {
       state = 'whole'
     },
     async close() {
-      hangUp()
+      closeAll()
       server.close()
       await once(server, 'close')
     },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
-/** The database that `test/postgres.ts` migrates once in a run. */
+/** The template database that `test/postgres.ts` migrates once per run. */
 export const templateName = 'migrated'
 
 /** Creates an empty database and returns its url. */

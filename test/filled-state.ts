@@ -9,7 +9,7 @@ import { ensureStateDir, readOrCreateOwnerToken, statePaths } from '../src/base/
 import { migrations } from '../src/app.ts'
 import { createRedactor, createSealer, loadOrCreateKey, openLedger } from '../src/ledger/index.ts'
 
-/** A state folder as a daemon leaves it, with so many entries in the ledger of its SQLite store. */
+/** Creates the state directory of a stopped daemon with this many ledger entries in SQLite. */
 export async function fillState(state: string, entries: number): Promise<void> {
   const paths = statePaths(state)
   ensureStateDir(paths)

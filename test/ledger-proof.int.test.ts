@@ -10,13 +10,13 @@ import { inTerminal } from './terminal.ts'
 type Place = ReturnType<typeof newPlace>
 type Line = Record<string, unknown> & { seq: number }
 
-const linesIn = (file: string) =>
+const readLines = (file: string) =>
   readFileSync(file, 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Line)
 
-/** Entries with each `prev` computed again, as somebody without the key can do. */
+/** Recomputes each `prev`, as someone without the key can do. */
 function chained(entries: readonly Line[]): string {
   let prev = '0'.repeat(64)
   return entries
@@ -28,13 +28,13 @@ function chained(entries: readonly Line[]): string {
     .join('')
 }
 
-/** A daemon that ran for a while and ended. */
+/** The state of a daemon that ran and stopped. */
 async function used(place: Place) {
   await place.cowork(['up', '-d'])
   for (const id of ['a', 'b', 'c']) await place.cowork(['agents', 'add', id])
 }
 
-/** Each clean end signs, so the store has two checkpoints at least. */
+/** Each clean shutdown signs, so the store has at least two checkpoints. */
 async function usedTwice(place: Place) {
   await used(place)
   for (const act of [['down'], ['up', '-d'], ['down']]) await place.cowork(act)
@@ -53,23 +53,23 @@ describe('RS1 an export', () => {
   const verify = (...more: string[]) =>
     place.cowork(['audit', 'verify', exported, ...more, ...elsewhere])
 
-  test('RS1 ends at a signed checkpoint, and verify says where its key came from', async () => {
+  test('RS1 ends at a signed checkpoint, and verify reports the source of its key', async () => {
     const good = await verify()
     expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('\nSigned by ') })
     expect(good.stderr).toContain('The public key comes from this folder')
     const known = await verify('--key', place.paths.ledgerPublicKey)
     expect(known).toMatchObject({ code: 0, stderr: '' })
-    const entries = linesIn(join(exported, 'entries.jsonl'))
-    expect(linesIn(join(exported, 'checkpoints.jsonl')).at(-1)?.['size']).toBe(entries.length)
+    const entries = readLines(join(exported, 'entries.jsonl'))
+    expect(readLines(join(exported, 'checkpoints.jsonl')).at(-1)?.['size']).toBe(entries.length)
   })
 
-  test('RS1 with rewritten entries and emptied checkpoints is not OK', async () => {
+  test('RS1 with rewritten entries and without checkpoints does not verify', async () => {
     const file = join(exported, 'entries.jsonl')
     const before = [file, join(exported, 'checkpoints.jsonl')].map((path) => ({
       path,
       text: readFileSync(path, 'utf8'),
     }))
-    const entries = linesIn(file)
+    const entries = readLines(file)
     writeFileSync(file, chained(entries.map((entry) => ({ ...entry, at: 1 }))))
     writeFileSync(join(exported, 'checkpoints.jsonl'), '')
     const bad = await verify()
@@ -87,8 +87,8 @@ describe('RS1 an export', () => {
     for (const { path, text } of before) writeFileSync(path, text)
   })
 
-  test('L16 a receipt of one call verifies with the public key and says what happened', async () => {
-    const entries = linesIn(join(exported, 'entries.jsonl'))
+  test('L16 a receipt of one call verifies with the public key and shows its entries', async () => {
+    const entries = readLines(join(exported, 'entries.jsonl'))
     const added = entries.find(({ type }) => type === 'agent.added')
     const { call = '' } = (added?.['ids'] ?? {}) as { call?: string }
     const file = join(place.state, 'receipt.json')
@@ -104,8 +104,8 @@ describe('RS1 an export', () => {
     expect(await place.cowork(check)).toMatchObject({ code: 1 })
   })
 
-  test('L15 a checkpoint that somebody kept is checked against the ledger', async () => {
-    const [first] = linesIn(join(exported, 'checkpoints.jsonl'))
+  test('L15 a separately stored checkpoint is checked against the ledger', async () => {
+    const [first] = readLines(join(exported, 'checkpoints.jsonl'))
     const note = String(first?.['note'])
     expect(await verify('--checkpoint', note.trim())).toMatchObject({ code: 0 })
     const file = join(place.state, 'kept.txt')
@@ -113,7 +113,7 @@ describe('RS1 an export', () => {
     expect(await place.cowork(['audit', 'verify', '--checkpoint', file])).toMatchObject({ code: 0 })
     const other = testPlace()
     await used(other)
-    // A clean end signs; before it the first checkpoint may still be due.
+    // A clean shutdown signs; before, the first checkpoint may be pending.
     await other.cowork(['down'])
     const foreign = readFileSync(join(other.state, 'checkpoints', 'checkpoints.jsonl'), 'utf8')
     const kept = String((JSON.parse(foreign.split('\n')[0] ?? '{}') as Line)['note'])
@@ -122,7 +122,7 @@ describe('RS1 an export', () => {
 })
 
 describe('RS1 a store', () => {
-  /** Takes away the newest checkpoints, as a crash before they were written would. */
+  /** Removes the newest checkpoints, like a crash before they were written. */
   function unsign({ paths, state }: Place, ...more: string[]): number {
     rmSync(join(state, 'checkpoints'), { recursive: true })
     const db = new DatabaseSync(paths.store)
@@ -145,7 +145,7 @@ describe('RS1 a store', () => {
       ),
     )
     expect(tail.stdout).toContain(`Entries 1–${signed} are signed by `)
-    // With the public key alone nobody can tell.
+    // The public key alone cannot prove it.
     renameSync(place.paths.ledgerKey, `${place.paths.ledgerKey}.aside`)
     expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
     renameSync(`${place.paths.ledgerKey}.aside`, place.paths.ledgerKey)
@@ -178,14 +178,14 @@ describe('RS1 a store', () => {
     )
   })
 
-  test('RS1 L14 that lost its own checkpoints and MAC is accepted, since the start names that way', async () => {
+  test('RS1 L14 without checkpoints and MAC can be accepted, as the startup error says', async () => {
     const place = testPlace()
     await used(place)
     await place.cowork(['down'])
     const db = new DatabaseSync(place.paths.store)
     db.exec('DELETE FROM ledger_checkpoint; UPDATE ledger_head SET mac = NULL')
     db.close()
-    // The copies sign every entry.
+    // The copies cover every entry.
     expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 0 })
     expect((await place.cowork(['up'])).stderr).toContain('cowork ledger accept --reason')
     const accept = ['ledger', 'accept', '--reason', 'the copies prove them']
@@ -221,7 +221,7 @@ describe('RS1 a store', () => {
       await used(each)
       await each.cowork(['down'])
     }
-    // The whole ledger of somebody else, with the public key beside it; the private key stays.
+    // A foreign ledger with its public key, and the original private key.
     for (const name of ['store', 'ledgerPublicKey'] as const)
       copyFileSync(other.paths[name], place.paths[name])
     rmSync(join(place.state, 'checkpoints'), { recursive: true })
@@ -230,12 +230,12 @@ describe('RS1 a store', () => {
       code: 1,
       stderr: expect.stringContaining('ledger.key'),
     })
-    // Without a public key beside it, the key in the store proves nothing either.
+    // The key in the store is not sufficient without a public key file.
     rmSync(place.paths.ledgerPublicKey)
     expect(await place.cowork(['audit', 'verify'])).toMatchObject({ code: 1 })
   })
 
-  test('RS1 whose keys are gone does not get a new one while the public key is known', async () => {
+  test('RS1 without its private key gets no new one while the public key is known', async () => {
     const place = testPlace()
     await used(place)
     await place.cowork(['down'])
@@ -248,7 +248,7 @@ describe('RS1 a store', () => {
   })
 })
 
-test('L15 every folder gets the checkpoints, refuses a cut store, and is restored from a backup', async () => {
+test('L15 every folder gets checkpoints, detects a truncated store and is restored from a backup', async () => {
   const place = testPlace('ledger: { checkpoint_copies: [one, two] }\n')
   const copies = ['one', 'two'].map((folder) => join(place.state, folder, 'checkpoints.jsonl'))
   await used(place)
@@ -259,7 +259,7 @@ test('L15 every folder gets the checkpoints, refuses a cut store, and is restore
   const [one, two] = copies.map((path) => readFileSync(path, 'utf8'))
   expect(two).toBe(one)
 
-  // Only the second folder is a witness now, and it is enough.
+  // The second folder alone is sufficient.
   rmSync(join(place.state, 'one'), { recursive: true })
   rmSync(place.paths.store)
   const cut = await place.cowork(['up'])

@@ -19,7 +19,7 @@ export type TestLedger = {
   close(): Promise<void>
 }
 
-/** The real ledger over a real SQLite file, for tests of what stands on it. */
+/** Opens the real ledger on a SQLite file, for tests of other modules. */
 export async function openTestLedger(migrations: readonly Migration[] = []): Promise<TestLedger> {
   const folder = storeFolder()
   const sealer = createSealer('sqlite', createRedactor({ secrets: [], patterns: [] }), Date.now)

@@ -25,7 +25,7 @@ function newState() {
 
 const logs = (state: string) => join(state, 'logs')
 
-/** The lines of all files of the mirror, in the order their names give. */
+/** Reads the lines of all mirror files, ordered by name. */
 function mirrored(state: string): string[] {
   const first = (name: string) => Number(/-(\d+)-\d+\.jsonl$/.exec(name)?.[1] ?? Infinity)
   return readdirSync(logs(state))
@@ -45,7 +45,7 @@ function recorded(state: string): string[] {
   return rows.map(({ body }) => String(body))
 }
 
-test('L9 L10 a daemon killed again and again leaves a mirror without a line missing or twice', async () => {
+test('L9 L10 a mirror has no missing or duplicate lines after repeated kills', async () => {
   const state = newState()
   configure(state)
   appendFileSync(statePaths(state).config, 'audit: { max_log_size_mb: 1 }\n')
@@ -70,28 +70,28 @@ test('L9 L10 a daemon killed again and again leaves a mirror without a line miss
   expect(readdirSync(logs(state)).length).toBeGreaterThan(4)
 })
 
-const linesIn = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n')
+const readLines = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n')
 
-test('L9 the mirrors are in place, private, and off when audit.enabled is false', async () => {
+test('L9 the mirrors are private, and off with audit.enabled false', async () => {
   const state = newState()
   const path = join(state, 'elsewhere', 'trail.log')
   const on = await startTestApp({ 'audit.log_path': path }, { state })
   await on.call('create_file', { path: 'a.txt', content: 'x' })
   await on.close()
   const before = recorded(state)
-  expect(linesIn(statePaths(state).ledgerMirror)).toEqual(before)
-  expect(linesIn(path)).toHaveLength(1)
+  expect(readLines(statePaths(state).ledgerMirror)).toEqual(before)
+  expect(readLines(path)).toHaveLength(1)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const off = await startTestApp({ 'audit.log_path': path, 'audit.enabled': false }, { state })
   await off.call('create_file', { path: 'b.txt', content: 'x' })
   await off.close()
   expect(recorded(state).length).toBeGreaterThan(before.length)
-  expect(linesIn(statePaths(state).ledgerMirror)).toEqual(before)
-  expect(linesIn(path)).toHaveLength(1)
+  expect(readLines(statePaths(state).ledgerMirror)).toEqual(before)
+  expect(readLines(path)).toHaveLength(1)
   expect(existsSync(join(logs(state), 'audit.jsonl'))).toBe(false)
 })
 
-test('L8 payloads older than audit.payload_days go when the daemon runs; 0 keeps them', async () => {
+test('L8 payloads older than audit.payload_days are erased; 0 keeps them', async () => {
   const state = newState()
   await fillState(state, 10)
   const later = () => Date.now() + 91 * 86_400_000

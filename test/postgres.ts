@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** One server for all integration tests; each file makes databases of its own. */
+/** One server for all integration tests; each file creates its own databases. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres()
   const url = await server.createDatabase(templateName)

@@ -5,7 +5,7 @@ import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
 import { runIn } from './commands.ts'
 
-test('L8 cowork ledger redact erases what is beside an entry, and store and export still verify', async () => {
+test('L8 cowork ledger redact erases a payload, and store and export still verify', async () => {
   const { state, cowork } = testPlace()
   const app = await startTestApp({}, { state })
   const log = (note: string) =>
@@ -52,7 +52,7 @@ test('L8 cowork ledger redact erases what is beside an entry, and store and expo
   }
 })
 
-test('L8 an agent may not erase, and nobody without a reason', async () => {
+test('L8 erasing requires a person and a reason', async () => {
   const app = await startTestApp()
   try {
     const added = await app.call('cowork_add_agent', { id: 'sales' })

@@ -1,4 +1,4 @@
-// Rows that were changed in the store, not through cowork: `verify` names each of them (L20).
+// `verify` reports each row that was changed outside of cowork (L20).
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -31,36 +31,36 @@ import { createWorld } from './granted.ts'
 const day = 24 * 60 * 60 * 1000
 const ok = { ok: true, problems: [] }
 
-/** Writes to the store as somebody does who has the database but no part in cowork. */
+/** Writes to the store directly, without cowork. */
 const forge = (db: Db, ...statements: readonly string[]) =>
   db.transact(async (tx) => {
     for (const sql of statements) await tx.run({ sql, parameters: [] })
   })
 
-const whys = async ({ verify }: Pick<Governed, 'verify'>) =>
+const listProblems = async ({ verify }: Pick<Governed, 'verify'>) =>
   (await verify()).problems.map(({ why }) => why)
 
 const forgive = (to: Governed) =>
   to.call('cowork_forgive', { agent_id: 'sales', domain: 'crm', reason: 'It was mine.' }, anna)
 
-/** What holds on every store. */
+/** Tests for every engine. */
 export function replayContract(newStore: () => Promise<Store>): void {
   async function start(settings: object = {}, store?: Store) {
     const { tool } = actingTool('crm', 'write')
     const given = { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0, ...settings }
     const system = await governed(given, { tools: [tool] }, store ?? (await newStore()))
-    /** An intercepted call that a person allows for longer. */
+    /** Grants a standing permission for an intercepted call. */
     async function allow(allowance: object, path = '/a') {
       const waits = await system.call('crm_write', { path }, sales)
       const id = String(waits['approval_id'])
       await decide(system, [id], { allow: allowance })
-      // cowork runs the call; from then on calls use the permission.
+      // cowork runs the call; later calls use the permission.
       await check(system, id, { wait_seconds: 25 })
     }
     return { ...system, allow }
   }
 
-  test('RS6 L20 a forged trust score is named with both values', async () => {
+  test('RS6 L20 a forged trust score is reported with both values', async () => {
     const system = await start()
     await earn(system, 6)
     expect(await system.verify()).toMatchObject(ok)
@@ -80,18 +80,18 @@ export function replayContract(newStore: () => Promise<Store>): void {
     ['vouched = 1, promoted = 1', 'promoted'],
     ['active_at = active_at + 864000000', 'active_at'],
     ['active_at = active_at - 1', 'active_at'],
-  ])('RS6 L20 trust set to %s is named', async (change, column) => {
+  ])('RS6 L20 trust set to %s is reported', async (change, column) => {
     const system = await start()
     await earn(system, 2)
     await propose(system)
     expect(await system.verify()).toMatchObject(ok)
-    // Back to before the last recorded row, which a proposal alone never does.
+    // Back to before the last recorded row; a proposal alone never does this.
     const back = change.replace('- 1', '- 100000')
     await forge(system.db, `UPDATE trust SET ${back}`)
-    expect(await whys(system)).toEqual([expect.stringContaining(`: ${column} is `)])
+    expect(await listProblems(system)).toEqual([expect.stringContaining(`: ${column} is `)])
   })
 
-  test('RS6 L20 an inserted and a deleted trust row are named', async () => {
+  test('RS6 L20 an inserted and a deleted trust row are reported', async () => {
     const system = await start()
     await earn(system, 1)
     await earn(system, 1, 'erp')
@@ -103,38 +103,38 @@ export function replayContract(newStore: () => Promise<Store>): void {
       `INSERT INTO trust (${columns}) ${copy}`,
       `DELETE FROM trust WHERE domain = 'erp'`,
     )
-    expect((await whys(system)).toSorted()).toEqual([
+    expect((await listProblems(system)).toSorted()).toEqual([
       'trust of agent "sales" in domain "bank": no entry records this row',
       'trust of agent "sales" in domain "erp": the row is missing in the store',
     ])
   })
 
-  test('RS6 L20 an agent with a redacted name hides no row that was inserted', async () => {
+  test('RS6 L20 an agent with a redacted name does not hide an inserted row', async () => {
     const system = await start()
     const [name, domain] = [`AKIA${'ABCD'.repeat(4)}`, `AKIA${'EFGH'.repeat(4)}`]
     await propose(system, { domain }, agentCaller(name))
     expect(await system.verify()).toMatchObject(ok)
     await forge(system.db, ...olderRows.slice(0, 1))
-    expect(await whys(system)).toEqual([
+    expect(await listProblems(system)).toEqual([
       'trust of agent "sales" in domain "crm": no entry records this row',
     ])
   })
 
-  test('RS6 L20 a forged row that cowork writes again later stays named, until then it can be repaired', async () => {
+  test('RS6 L20 a forged row stays reported after cowork rewrites it, and can be repaired before', async () => {
     const system = await start()
     await earn(system, 1)
     await forge(system.db, 'UPDATE trust SET score = 0.95')
-    // What a person sets by hand replaces whatever was there.
+    // A value set by a person replaces any previous value.
     await trusted(system, 0.4)
     expect(await system.verify()).toMatchObject(ok)
     await forge(system.db, 'UPDATE trust SET score = 0.95')
     await earn(system, 1)
     const changed =
       'trust of agent "sales" in domain "crm": changed outside cowork before this entry'
-    expect(await whys(system)).toEqual([changed])
+    expect(await listProblems(system)).toEqual([changed])
     await forge(system.db, 'DELETE FROM trust')
     await proposed(system)
-    expect(await whys(system)).toEqual([changed, changed])
+    expect(await listProblems(system)).toEqual([changed, changed])
   })
 
   test.each([
@@ -146,21 +146,21 @@ export function replayContract(newStore: () => Promise<Store>): void {
     ],
     [`agent = 'support'`, 'agent is "support" in the store and "sales" in the ledger'],
     [`risk = 'high'`, 'risk is "high" in the store and "normal" in the ledger'],
-  ])('RS6 L20 a permission forged by %s is named', async (change, named) => {
+  ])('RS6 L20 a permission forged by %s is reported', async (change, named) => {
     const system = await start()
     await system.allow({ for: 'uses', uses: 3 })
     await system.call('crm_write', { path: '/a' }, sales)
     expect(await system.verify()).toMatchObject(ok)
     await forge(system.db, `UPDATE permission SET ${change}`)
-    expect(await whys(system)).toEqual([
+    expect(await listProblems(system)).toEqual([
       expect.stringMatching(
         /^permission [\w-]+ of agent "\w+": .* in the store and .* in the ledger/,
       ),
     ])
-    expect(await whys(system)).toEqual([expect.stringContaining(named)])
+    expect(await listProblems(system)).toEqual([expect.stringContaining(named)])
   })
 
-  test('RS6 L20 a revoked permission that lives again, and one that was used while forged, are named', async () => {
+  test('RS6 L20 a reactivated permission and a use of a forged one are reported', async () => {
     const system = await start()
     await system.allow({ for: 'uses', uses: 3 })
     await system.call('crm_write', { path: '/a' }, sales)
@@ -168,16 +168,16 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await forge(system.db, 'UPDATE permission SET uses_left = 9')
     await system.call('crm_write', { path: '/a' }, sales)
     const changed = `permission ${id} of agent "sales": changed outside cowork before this entry`
-    expect(await whys(system)).toEqual([changed])
+    expect(await listProblems(system)).toEqual([changed])
     await system.call('cowork_revoke_permission', { id }, anna)
     await forge(system.db, 'UPDATE permission SET revoked_at = NULL')
-    expect(await whys(system)).toEqual([
+    expect(await listProblems(system)).toEqual([
       changed,
       expect.stringContaining('revoked_at is null in the store'),
     ])
   })
 
-  test('RS6 L20 a policy mapping that was forged, inserted or deleted is named', async () => {
+  test('RS6 L20 a forged, inserted or deleted policy mapping is reported', async () => {
     const system = await start({
       policies: [{ id: 'strict' }, { id: 'lax' }],
       mappings: [{ agent_id: 'other', domain: 'other', policy_id: 'strict' }],
@@ -194,7 +194,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
       `DELETE FROM mapping WHERE domain = 'erp'`,
       `INSERT INTO mapping (agent, domain, policy, approval, by, at) VALUES ('sales', 'bank', 'lax', 'a', 'anna', 1)`,
     )
-    expect((await whys(system)).toSorted()).toEqual([
+    expect((await listProblems(system)).toSorted()).toEqual([
       'mapping of agent "sales" in domain "bank": no entry records this row',
       'mapping of agent "sales" in domain "crm": policy is "lax" in the store and "strict" in the ledger',
       'mapping of agent "sales" in domain "erp": the row is missing in the store',
@@ -221,7 +221,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     }
     expect(await here.verify()).toMatchObject(ok)
     await forge(here.db, `UPDATE file_grant SET ${change}`)
-    const [why] = await whys(here)
+    const [why] = await listProblems(here)
     expect(why).toMatch(/^grant grant_[\w-]+ of ".*": .* in the store and .* in the ledger/)
     expect(why).toContain(named)
   })
@@ -254,7 +254,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect(await again.verify()).toMatchObject(ok)
   })
 
-  test('L20 whatever people and agents do, trust and permissions are as recorded', async () => {
+  test('L20 trust and permissions match the ledger after any sequence of actions', async () => {
     const act = fc.constantFrom(
       'propose',
       'approve',
@@ -345,12 +345,12 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await approve(older, await proposed(older))
     expect(await older.verify()).toMatchObject(ok)
     await forge(older.db, `UPDATE trust_kind SET credit = 5 WHERE kind = 'send_offer'`)
-    expect(await whys(older)).toEqual([
+    expect(await listProblems(older)).toEqual([
       'credit of agent "sales" in domain "crm" for "send_offer": credit is 5 in the store and 1 in the ledger',
     ])
   })
 
-  test('L20 SV8 the rows of an older store are recorded once, and a row that is inserted later is not', async () => {
+  test('L20 SV8 the rows of an older store are recorded once, rows inserted later are not', async () => {
     const store = await newStore()
     await writeOlder(store, olderRows)
     const older = await start({}, store)
@@ -369,7 +369,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await forge(older.db, ...olderRows.map((sql) => sql.replaceAll('sales', 'thief')))
     await writeBaselines(older.db, recordedTables)
     expect(await older.entries(['ledger.baselined'])).toHaveLength(1)
-    expect(await whys(older)).toEqual([
+    expect(await listProblems(older)).toEqual([
       'trust of agent "thief" in domain "crm": no entry records this row',
       expect.stringMatching(/^permission p-thief .*: no entry records this row$/),
       expect.stringMatching(/^grant grant_thief .*: no entry records this row$/),
@@ -387,7 +387,7 @@ const olderRows = [
   `INSERT INTO file_grant (id, agent, node, path, kind, dev, ino, permission, scope, hard_links, granted_at, granted_by, by, access_count) VALUES ('grant_sales', 'sales', 'here', '/docs', 'folder', '1', '2', 'read', 'permanent', 0, 1, 'user_explicit', 'anna', 4)`,
 ]
 
-/** A store that an earlier version wrote: rows, and entries that record none of them. */
+/** A store of an earlier version: rows, and entries that do not record them. */
 async function writeOlder(store: Store, rows: readonly string[]): Promise<void> {
   const now = () => 1
   const sealer = createSealer(store.dialect, createRedactor({ secrets: [], patterns: [] }), now)

@@ -12,13 +12,13 @@ import { newPlace } from './cli.ts'
 const samples = join(import.meta.dirname, 'seed-configs')
 const sample = (name: string) => readFileSync(join(samples, name), 'utf8')
 
-/** The tokens are elided in the documents; each agent needs its own. */
+/** The documents omit the tokens; each agent needs its own. */
 function withTokens(text: string): string {
   let count = 0
   return text.replaceAll('..."', () => `${String(++count).repeat(48)}"`)
 }
 
-/** A home of its own, and `cowork` in it. */
+/** Creates a home and runs `cowork` in it. */
 function newHome() {
   const home = mkdtempSync(join(tmpdir(), 'cowork-seed-'))
   const { cowork: run, end } = newPlace()
@@ -30,7 +30,7 @@ function newHome() {
     await end()
     rmSync(home, { recursive: true, force: true })
   })
-  /** Starts in the background and asks whether it is healthy. */
+  /** Starts in the background and checks the health. */
   async function start(args: string[] = [], more: Record<string, string> = {}) {
     const started = await cowork(['start', '--port', '0', '--json', ...args], more)
     expect(started, started.stderr).toMatchObject({ code: 0 })
@@ -44,7 +44,7 @@ function newHome() {
   return { home, cowork, start }
 }
 
-const keysOf = (warnings: readonly string[]) => warnings.map((text) => text.split(' ', 1)[0])
+const listKeys = (warnings: readonly string[]) => warnings.map((text) => text.split(' ', 1)[0])
 
 const cleanup = ['cleanup.temp_retention_days', 'cleanup.run_schedule']
 
@@ -63,28 +63,28 @@ test.each([
   const file = join(home, as)
   writeFileSync(file, withTokens(sample(name)))
   const direct = await start(['--config', file])
-  expect(keysOf(direct.warnings)).toEqual(expected)
+  expect(listKeys(direct.warnings)).toEqual(expected)
   await cowork(['down'])
   const made = await cowork(['init', '--yes', '--json', '--import', file])
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  expect(keysOf((await start()).warnings)).toEqual(expected)
+  expect(listKeys((await start()).warnings)).toEqual(expected)
 })
 
-test('SV5 SV20 RM4 the server of seed 004 is imported with localhost, said so, and starts', async () => {
+test('SV5 SV20 RM4 the File Ops server is imported with localhost, reported, and starts', async () => {
   const { home, cowork, start } = newHome()
   const file = join(home, 'fileops-mcp.yaml')
   writeFileSync(file, sample('004-fileops-mcp.yaml'))
   const refused = await cowork(['start', '--port', '0', '--config', file])
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toContain('server.insecure_bind')
-  // Found in the home without being named.
+  // Found in the home without an option.
   const made = await cowork(['init', '--yes'])
   expect(made, made.stderr).toMatchObject({ code: 0 })
   expect(made.stderr).toContain(`server.host of ${file} is imported as localhost, not 0.0.0.0`)
   const config = join(home, '.cowork', 'cowork.yaml')
   for (const key of cleanup) expect(made.stderr).toMatch(new RegExp(`${key} \\(${config}:\\d+\\)`))
   const { warnings } = await start()
-  expect(keysOf(warnings)).toEqual(cleanup)
+  expect(listKeys(warnings)).toEqual(cleanup)
   const doctor = await cowork(['doctor', '--json'])
   const { findings } = JSON.parse(doctor.stdout) as {
     findings: { state: string; message: string }[]
@@ -93,7 +93,7 @@ test('SV5 SV20 RM4 the server of seed 004 is imported with localhost, said so, a
     expect(findings).toContainEqual(expect.objectContaining({ state: 'warn', message }))
 })
 
-test('I4 the elided tokens of seed 001 are not taken for tokens of two agents', async () => {
+test('I4 the placeholder tokens of the COWORK protocol are not accepted as tokens', async () => {
   const { home, cowork } = newHome()
   const file = join(home, 'cowork.config.yaml')
   writeFileSync(file, sample('001-policies.yaml'))
@@ -102,12 +102,12 @@ test('I4 the elided tokens of seed 001 are not taken for tokens of two agents', 
   expect(refused.stderr).toContain('have the same token')
 })
 
-test('SV6 RM4 the environment of seed 004 starts and takes effect, but for the clean-up', async () => {
+test('SV6 RM4 the File Ops environment takes effect, except for the cleanup', async () => {
   const { home, cowork, start } = newHome()
   const file = join(home, '004.env')
   writeFileSync(file, sample('004.env'))
   const { port, warnings } = await start(['--env-file', file])
-  expect(keysOf(warnings)).toEqual(['cleanup.temp_retention_days'])
+  expect(listKeys(warnings)).toEqual(['cleanup.temp_retention_days'])
   expect(warnings[0]).toContain('(environment variable TEMP_CLEANUP_DAYS)')
   expect(port).not.toBe(8003)
   const made = await cowork(['--env-file', file, 'workspace', '--json'])
@@ -118,19 +118,19 @@ test('SV6 RM4 the environment of seed 004 starts and takes effect, but for the c
   )
 })
 
-test('SV6 RM4 the environment of seed 003 opens its address, and the vault waits for a sync', async () => {
+test('SV6 RM4 the WorkSync environment opens its endpoint, and the vault needs a sync', async () => {
   const { home, start } = newHome()
   const file = join(home, '003.env')
   writeFileSync(file, sample('003.env').replace('8321', '0'))
   const { warnings } = await start(['--env-file', file])
-  expect(keysOf(warnings)).toEqual(['work.auto_sync', 'work.sync_debounce'])
+  expect(listKeys(warnings)).toEqual(['work.auto_sync', 'work.sync_debounce'])
   const { workUrl } = JSON.parse(readFileSync(join(home, '.cowork', 'daemon.json'), 'utf8')) as {
     workUrl: string
   }
   expect(workUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
 })
 
-test('SV6 the key of seed 003 is read from 1Password', async () => {
+test('SV6 the WorkSync key is read from 1Password', async () => {
   const { home, start } = newHome()
   const bin = join(home, 'bin')
   mkdirSync(bin)
@@ -159,7 +159,7 @@ test('SV6 the key of seed 003 is read from 1Password', async () => {
 })
 
 test.each(['default place', 'COWORK_MCP_SETTINGS_PATH'])(
-  'SV6 RM4 the servers of seed 002 are not started, and a file at %s warns',
+  'SV6 RM4 configured MCP servers are not started, and a file at %s warns',
   async (where) => {
     const { home, start } = newHome()
     const isNamed = where !== 'default place'
@@ -167,6 +167,6 @@ test.each(['default place', 'COWORK_MCP_SETTINGS_PATH'])(
     mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
     writeFileSync(file, sample('002-mcp-settings.json'))
     const { warnings } = await start([], isNamed ? { COWORK_MCP_SETTINGS_PATH: file } : {})
-    expect(keysOf(warnings)).toEqual([isNamed ? where : 'mcp-settings.json'])
+    expect(listKeys(warnings)).toEqual([isNamed ? where : 'mcp-settings.json'])
   },
 )

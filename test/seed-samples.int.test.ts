@@ -1,4 +1,4 @@
-// Every call that the seeds print, with the arguments they print.
+// Every sample call of the source projects, with its arguments.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
@@ -7,7 +7,7 @@ import { clientOf } from './speakers.ts'
 
 type Sample = readonly [tool: string, args: object]
 
-/** Seed 001, with `uuid` for an id that an answer gave. */
+/** Samples of the COWORK protocol, with `uuid` for an id from a result. */
 const coworkSamples: readonly Sample[] = [
   [
     'cowork_propose',
@@ -80,7 +80,7 @@ const coworkSamples: readonly Sample[] = [
   ],
 ]
 
-/** Seed 004, which writes comments into some of them. */
+/** Samples of File Ops; some contain comments. */
 const fileSamples: readonly Sample[] = [
   ['check_grant', { path: '/home/tomasz/Documents/Work/report.pdf' }],
   [
@@ -142,7 +142,7 @@ const fileSamples: readonly Sample[] = [
   ],
 ]
 
-/** Seed 003 prints names of tools alone; these are the arguments that its own server and tests give them. */
+/** Samples of WorkSync: it documents only tool names, so the arguments come from its server and tests. */
 const workSamples: readonly Sample[] = [
   ['worksync_status', { project: 'web' }],
   ['worksync_projects', { project: 'web' }],
@@ -186,7 +186,7 @@ const workSamples: readonly Sample[] = [
   ['worksync_guidance', { project: 'web', topic: 'general' }],
 ]
 
-describe('SV27 the sample calls of the seeds', () => {
+describe('SV27 the sample calls of the source projects', () => {
   let app: TestApp
   let client: Client
 
@@ -210,17 +210,17 @@ describe('SV27 the sample calls of the seeds', () => {
     expect(await codeOf(sample)).not.toBe('invalid_input')
   })
 
-  test.each(workSamples)('%s %j does what it asks for', async (...sample) => {
+  test.each(workSamples)('%s %j succeeds', async (...sample) => {
     expect(await codeOf(sample)).toBeUndefined()
   })
 
-  test('W15 a story is not found in a sprint that it is not in', async () => {
+  test('W15 a story is not found in another sprint', async () => {
     const args = { project: 'web', story_id: 'STORY-1', sprint_id: 'other', notes: 'x' }
     expect(await codeOf(['worksync_update_story', args])).toBe('not_found')
   })
 })
 
-test('RW3 what a tool does not know is refused, and nothing is stored', async () => {
+test('RW3 unknown arguments are refused and nothing is stored', async () => {
   const app = await startTestApp()
   const person = clientOf(app, app.owner)
   await person.call('worksync_register_project', { project: 'web' })

@@ -1,4 +1,4 @@
 import * as fc from 'fast-check'
 
-// The same cases on every machine: a run that fails must fail again for whoever looks.
+// The same cases on every machine, so that a failure is reproducible.
 fc.configureGlobal({ seed: 20_261_115 })

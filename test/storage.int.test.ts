@@ -44,7 +44,7 @@ const migrateAndUse = ({ state }: Place, to: string) =>
 const verify = ({ state }: Place) =>
   runIn(state, (context) => verifyStored(context, undefined, { deep: true }))
 
-/** A few calls of an agent, on the store that the configuration names. */
+/** Makes a few agent calls on the configured store. */
 async function work(place: Place, known?: string): Promise<string> {
   const app = await startTestApp({}, { state: place.state })
   try {
@@ -100,13 +100,13 @@ test('SV7 a store moved to PostgreSQL and back is the same store, and its ledger
   ])
 })
 
-test('SV7 the configuration is only told what to say, without the password, unless --write', async () => {
+test('SV7 the new setting is printed without the password, and written with --write', async () => {
   const place = testPlace()
   await fillState(place.state, 10)
   const before = readFileSync(place.paths.config, 'utf8')
   const [plain, secret, named] = [await newDatabase(), await newDatabase(), await newDatabase()]
-  const told = await place.cowork(['storage', 'migrate', '--to', plain])
-  expect(told.stdout).toContain(`  url: ${plain}\n`)
+  const output = await place.cowork(['storage', 'migrate', '--to', plain])
+  expect(output.stdout).toContain(`  url: ${plain}\n`)
   const withPassword = secret.replace('cowork@', 'cowork:hunter2@')
   const hidden = await place.cowork(['storage', 'migrate', '--to', withPassword])
   expect(hidden.code).toBe(0)
@@ -123,7 +123,7 @@ test('SV7 the configuration is only told what to say, without the password, unle
   })
 })
 
-test('SV7 nothing is moved while a daemon runs, here or on another machine', async () => {
+test('SV7 a store is not moved while a daemon runs on any machine', async () => {
   const place = testPlace()
   const other = testPlace()
   await fillState(place.state, 10)
@@ -144,7 +144,7 @@ test('SV7 nothing is moved while a daemon runs, here or on another machine', asy
   expect((await migrate(place, inState(place, 'x.db'))).code).toBe(0)
 })
 
-test('SV7 a target that is in use, missing or no place at all is refused and stays as it is', async () => {
+test('SV7 a target that is in use, missing or invalid is refused and unchanged', async () => {
   const place = testPlace()
   await fillState(place.state, 10)
   const url = await newDatabase()
@@ -173,7 +173,7 @@ test('SV7 a target that is in use, missing or no place at all is refused and sta
   expect(await verify(place)).toMatchObject({ ok: true, entries: 10 })
 })
 
-test('SV7 SV8 a store that is broken or newer than the program is not moved', async () => {
+test('SV7 SV8 a damaged or newer store is not moved', async () => {
   const place = testPlace()
   await fillState(place.state, 20)
   const url = await newDatabase()
@@ -191,7 +191,7 @@ test('SV7 SV8 a store that is broken or newer than the program is not moved', as
   expect(readdirSync(place.state).filter((name) => name.startsWith('x.db'))).toEqual([])
 })
 
-test('SV8 a store of an older program is moved as it is, and upgraded when it is used', async () => {
+test('SV8 a store of an older version is moved unchanged and upgraded at the next start', async () => {
   const place = testPlace()
   await fillState(place.state, 20)
   sqlite(place.paths.store, (db) =>
@@ -209,7 +209,7 @@ test('SV8 a store of an older program is moved as it is, and upgraded when it is
   expect(await postgresRows(url, 'SELECT seq FROM timeline WHERE seq = 7')).toHaveLength(1)
 })
 
-test('SV7 after kill -9 in the middle the source is whole and the next try succeeds', async () => {
+test('SV7 after kill -9 during a move the source is intact and a retry succeeds', async () => {
   const place = testPlace()
   await fillState(place.state, 10_000)
   const url = await newDatabase()

@@ -7,10 +7,10 @@ import { noSealer } from '#base/db/port.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 
-/** The environment variable that names the run's folder in memory. */
+/** The environment variable with the path of the run's in-memory folder. */
 export const memoryVariable = 'COWORK_TEST_MEMORY'
 
-/** Makes a folder for a store, in memory where the machine has some: an fsync then costs nothing. */
+/** Creates a folder for a store, in memory if possible, so that an fsync is free. */
 export const storeFolder = (): string =>
   mkdtempSync(join(process.env[memoryVariable] ?? tmpdir(), 'store-'))
 
@@ -29,12 +29,12 @@ export async function openMigrated<P extends object>(
 
 /** Puts an empty store with these migrations at the path, unless a store is there. */
 export async function copyTemplate(path: string, migrations: readonly Migration[]): Promise<void> {
-  if (!existsSync(path)) copyFileSync(await templateOf(migrations), path)
+  if (!existsSync(path)) copyFileSync(await openTemplate(migrations), path)
 }
 
 const templates = new Map<string, Promise<string>>()
 
-function templateOf(migrations: readonly Migration[]): Promise<string> {
+function openTemplate(migrations: readonly Migration[]): Promise<string> {
   const key = migrations.map(({ name }) => name).join()
   const template = templates.get(key) ?? makeTemplate(migrations)
   templates.set(key, template)

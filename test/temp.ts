@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { memoryVariable } from './stores.ts'
 
 const memory = '/dev/shm'
-// A container often has 64 MB there, which is not enough.
+// Containers often have only 64 MB there, which is not enough.
 const enoughBytes = 2 ** 31
 
 /** Puts all temporary folders of the run into one on disk and one in memory, and removes both at the end. */
@@ -24,7 +24,7 @@ export function setup(): () => void {
 
 function newFolder(parent: string): string {
   const folder = mkdtempSync(join(parent, 'cowork-tests-'))
-  // PostgreSQL runs as another user for root, and that user must be able to pass.
+  // As root, PostgreSQL runs as another user, who needs access.
   chmodSync(folder, 0o711)
   return folder
 }

@@ -10,7 +10,7 @@ const stores = {
 }
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (engine) => {
-  test('SV9 the seven views tell one story to people, and let nobody write', async () => {
+  test('SV9 the seven views are consistent and read-only', async () => {
     const system = await governed({}, {}, await stores[engine]())
     const { proposal_id: id } = await system.call('cowork_propose', proposal())
     await system.call('cowork_approve', { proposal_id: id }, anna)
@@ -57,8 +57,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (engine) => {
       action,
       expect.objectContaining({ actor: 'collaborative', phase: 'verify', proposal_id: id }),
     ])
-    const told = (await system.rows('timeline')) as { type: string }[]
-    expect(told.filter(({ type }) => type === 'action.logged')).toHaveLength(2)
+    const rows = (await system.rows('timeline')) as { type: string }[]
+    expect(rows.filter(({ type }) => type === 'action.logged')).toHaveLength(2)
     expect(await system.rows('audit_log')).toContainEqual(
       expect.objectContaining({ operation: 'cowork_log', success: 1 }),
     )

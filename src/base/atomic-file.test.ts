@@ -6,7 +6,7 @@ import { appendLine, writeFileAtomic } from './atomic-file.ts'
 
 const folder = () => mkdtempSync(join(tmpdir(), 'cowork-atomic-'))
 
-test('I4 a file is replaced whole, is private, and leaves nothing beside it', () => {
+test('I4 an atomic write replaces the file, sets mode 0600 and leaves no temporary file', () => {
   const path = join(folder(), 'secret')
   writeFileSync(path, 'old', { mode: 0o644 })
   writeFileAtomic(path, 'new')
@@ -15,20 +15,20 @@ test('I4 a file is replaced whole, is private, and leaves nothing beside it', ()
   expect(readdirSync(join(path, '..'))).toEqual(['secret'])
 })
 
-test('L5 a write that cannot be finished keeps the old content and no part of the new', () => {
+test('L5 a failed write keeps the old content', () => {
   const dir = folder()
   expect(() => writeFileAtomic(join(dir, 'missing', 'file'), 'x')).toThrow(/ENOENT/)
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('L5 lines are added one after the other', async () => {
+test('L5 appendLine adds lines in order', async () => {
   const path = join(folder(), 'log')
   await appendLine(path, 'one')
   await appendLine(path, 'two')
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
 })
 
-test('L15 a line does not join what a crash left of the one before', async () => {
+test('L15 a new line does not join a partial line', async () => {
   const path = join(folder(), 'log')
   writeFileSync(path, 'one\ntw')
   await appendLine(path, 'three')

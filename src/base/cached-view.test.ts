@@ -43,7 +43,7 @@ async function setup() {
   return { db, view, add, seen, reads: () => reads }
 }
 
-test('RH8 a view is read once, and again only when something changed', async () => {
+test('RH8 a cached view reads once and again only after a change', async () => {
   const { view, add, reads } = await setup()
   expect(view.latest()).toEqual([])
   expect(await view.current()).toEqual([])
@@ -54,7 +54,7 @@ test('RH8 a view is read once, and again only when something changed', async () 
   expect(view.latest()).toEqual(['a'])
 })
 
-test('RH8 a commit makes a view current without anyone asking, and tells up to which change', async () => {
+test('RH8 a commit refreshes the view and reports the change number', async () => {
   const { view, add, seen } = await setup()
   await view.current()
   const change = await add('a')
@@ -62,7 +62,7 @@ test('RH8 a commit makes a view current without anyone asking, and tells up to w
   expect(view.isCurrent()).toBe(true)
 })
 
-test('RH8 what was rolled back is never seen', async () => {
+test('RH8 a view never shows rolled back data', async () => {
   const { view, add, seen } = await setup()
   const [first] = await Promise.allSettled([add('a', true), add('b')])
   expect(first.status).toBe('rejected')
@@ -70,7 +70,7 @@ test('RH8 what was rolled back is never seen', async () => {
   expect(seen.map(([value]) => value).flat()).not.toContain('a')
 })
 
-test('RH8 a refresh sees what nobody announced, and an update stays until the next read', async () => {
+test('RH8 refresh reads changes without invalidate, and update lasts until the next read', async () => {
   const { db, view } = await setup()
   await view.current()
   await db.transact((tx) => tx.run(query('INSERT INTO thing VALUES (?)', 'other')))
@@ -80,7 +80,7 @@ test('RH8 a refresh sees what nobody announced, and an update stays until the ne
   expect(await view.refresh()).toEqual(['other'])
 })
 
-test('RH8 a closed view is not read again by itself', async () => {
+test('RH8 a closed view does not refresh', async () => {
   const { view, add, reads } = await setup()
   await view.current()
   view.close()
@@ -88,7 +88,7 @@ test('RH8 a closed view is not read again by itself', async () => {
   expect([view.isCurrent(), reads()]).toEqual([false, 1])
 })
 
-test('RH8 whoever waits for a read that a refresh overtook gets the newer one', async () => {
+test('RH8 a caller that waits during a refresh gets the newer value', async () => {
   open = await openTestLedger()
   let reads = 0
   let refreshed: Promise<number> | undefined
@@ -99,7 +99,7 @@ test('RH8 whoever waits for a read that a refresh overtook gets the newer one', 
     async read(tx) {
       await tx.all(query('SELECT 1'))
       reads++
-      // Another daemon changed it after this read.
+      // Another daemon changes the value after this read.
       refreshed ??= view.refresh()
       return reads
     },

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson, sha256Hex, sha256HexInChunks } from './hash.ts'
 
-/** Objects of any names in any order, numbers among them, and the same with the names in order. */
+/** Objects with arbitrary keys in any order, including integer keys, and the same with sorted keys. */
 const json = fc.jsonValue({ maxDepth: 4 })
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted)
@@ -12,7 +12,7 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-test('L4 a value has one canonical form, in whatever order it was built', () => {
+test('L4 the canonical form does not depend on key order', () => {
   fc.assert(
     fc.property(json, (value) => {
       const form = canonicalize(value)
@@ -22,7 +22,7 @@ test('L4 a value has one canonical form, in whatever order it was built', () => 
   )
 })
 
-test('L4 names that are numbers, and those beyond the basic plane, are ordered by their code units', () => {
+test('L4 integer keys and keys beyond the basic plane are ordered by code units', () => {
   const names = [
     '10',
     '9',
@@ -48,7 +48,7 @@ test('L4 names that are numbers, and those beyond the basic plane, are ordered b
   )
 })
 
-test('L4 what is left out of JSON is left out, and what has no canonical form is refused', () => {
+test('L4 the canonical form omits what JSON omits and refuses values without one', () => {
   const left = { a: undefined, b: [undefined, null], c: new Date(0) }
   expect(canonicalJson(left)).toBe('{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}')
   const itself: Record<string, unknown> = {}
@@ -59,7 +59,7 @@ test('L4 what is left out of JSON is left out, and what has no canonical form is
   expect(canonicalJson(JSON.parse(deep))).toBe(deep)
 })
 
-test('RS4 a large content is hashed in parts, and the event loop runs in between', async () => {
+test('RS4 large content is hashed in chunks and the event loop runs in between', async () => {
   let turns = 0
   const tick = () => {
     turns++

@@ -10,7 +10,7 @@ function setup() {
   return { notify, stop, collected: () => collected }
 }
 
-test('N14 memory is collected once after each busy time, and never without one', async () => {
+test('N14 garbage is collected once after each busy period', async () => {
   const { notify, stop, collected } = setup()
   await new Promise((later) => setTimeout(later, 10))
   expect(collected()).toBe(0)
@@ -22,7 +22,7 @@ test('N14 memory is collected once after each busy time, and never without one',
   stop()
 })
 
-test('N14 nothing is collected once the daemon has ended', async () => {
+test('N14 no garbage is collected after the daemon stopped', async () => {
   const { notify, stop, collected } = setup()
   notify()
   stop()

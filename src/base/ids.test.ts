@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { newHiddenId, newId, newSalt } from './ids.ts'
 
-test('L8 every salt has 16 bytes and never comes twice', () => {
+test('L8 every salt has 16 bytes and is unique', () => {
   const salts = Array.from({ length: 2000 }, newSalt)
   for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{32}$/)
   expect(new Set(salts).size).toBe(salts.length)
 })
 
-test('L3 an id is a UUID of version 7 that opens with the time', () => {
+test('L3 an id is a UUID version 7 that starts with the time', () => {
   const before = Date.now()
   const ids = Array.from({ length: 2000 }, newId)
   const after = Date.now()

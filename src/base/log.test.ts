@@ -7,13 +7,13 @@ function setup(json: boolean) {
   return { log, lines }
 }
 
-test('SV3 a line for a terminal is plain, with its scope and fields', () => {
+test('SV3 a text log line has scope and fields', () => {
   const { log, lines } = setup(false)
   log.scope('store').scope('pg').warn('lost', { error: 'gone', tries: 2, cause: undefined })
   expect(lines).toEqual(['1970-01-01T00:00:00.000Z warn  store.pg: lost error=gone tries=2\n'])
 })
 
-test('SV3 a line for a machine is one JSON object, whatever is in it', () => {
+test('SV3 a JSON log line is one object for any content', () => {
   const { log, lines } = setup(true)
   log.error('a\nb', { deep: { x: ['\u2028'] } })
   expect(lines).toHaveLength(1)
@@ -25,7 +25,7 @@ test('SV3 a line for a machine is one JSON object, whatever is in it', () => {
   })
 })
 
-test('SV6 less serious lines than the level are left out', () => {
+test('SV6 lines below the log level are omitted', () => {
   const { log, lines } = setup(true)
   log.debug('hidden')
   log.info('shown')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startPeriodicTask } from './periodic-task.ts'
 import type { Timers } from './periodic-task.ts'
 
-/** Time that passes when the test says so. */
+/** A clock that the test advances. */
 function fakeTimers() {
   let now = 0
   const due = new Map<() => void, number>()
@@ -25,7 +25,7 @@ function fakeTimers() {
   return { timers, pass, waiting: () => due.size }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs all pending microtasks and immediates. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 function setup(run: () => Promise<number | void>, more: { runsAtStart?: boolean } = {}) {
@@ -43,7 +43,7 @@ function setup(run: () => Promise<number | void>, more: { runsAtStart?: boolean 
   return { task, pass, waiting, errors }
 }
 
-test('RH8 a periodic task runs at the start and then once in every interval', async () => {
+test('RH8 a periodic task runs at startup and then once per interval', async () => {
   let runs = 0
   const { pass } = setup(async () => void runs++)
   await pass(0)
@@ -55,7 +55,7 @@ test('RH8 a periodic task runs at the start and then once in every interval', as
   expect(runs).toBe(3)
 })
 
-test('RH8 a run may say when the next one is, and the earliest wish counts', async () => {
+test('RH8 a run may set the next delay, and the earliest request wins', async () => {
   let runs = 0
   const { task, pass } = setup(async () => (runs++ === 0 ? 10 : undefined), { runsAtStart: false })
   task.runWithin(500)
@@ -69,7 +69,7 @@ test('RH8 a run may say when the next one is, and the earliest wish counts', asy
   expect(runs).toBe(3)
 })
 
-test('RH8 runs never overlap: what is asked for during one comes once after it', async () => {
+test('RH8 runs never overlap: requests during a run cause one further run', async () => {
   const ends: (() => void)[] = []
   let most = 0
   let under = 0
@@ -91,7 +91,7 @@ test('RH8 runs never overlap: what is asked for during one comes once after it',
   expect([most, ends.length]).toEqual([1, 2])
 })
 
-test('RH8 a run that fails is logged, and the next one comes all the same', async () => {
+test('RH8 a failed run is logged and the next run follows', async () => {
   let runs = 0
   const { pass, errors } = setup(async () => {
     if (++runs === 1) throw new Error('no disk')
@@ -102,7 +102,7 @@ test('RH8 a run that fails is logged, and the next one comes all the same', asyn
   expect([runs, errors.length]).toEqual([2, 1])
 })
 
-test('RH8 closing waits for the run under way and starts no other', async () => {
+test('RH8 close waits for the current run and starts no other', async () => {
   const end = Promise.withResolvers<void>()
   let runs = 0
   const { task, pass, waiting } = setup(async () => {

@@ -28,7 +28,7 @@ test.each([
   expect(sanitizeText(text, most)).toBe(expected)
 })
 
-test('A13 whatever comes in, nothing unseen or bidirectional goes out, and never too much', () => {
+test('A13 sanitized text contains no invisible or bidirectional characters and respects the limit', () => {
   const bad =
     /[\p{Cc}\p{Bidi_Control}\p{Cs}\u200b\u2028\u2029]|\u200d(?!\p{Extended_Pictographic})/u
   const hostile = fc.oneof(
@@ -47,7 +47,7 @@ test('A13 whatever comes in, nothing unseen or bidirectional goes out, and never
   )
 })
 
-test('PV8 JSON for a model says the same, with nothing unseen or bidirectional in it', () => {
+test('PV8 safe JSON parses to the same value without invisible or bidirectional characters', () => {
   const bad = /[\p{Cc}\p{Bidi_Control}\p{Cs}\u200b\u2028\u2029]/u
   const unit = fc.constantFrom('a', '"', '\\', '\u202e', '\u{e0041}', '\ud83d', '\n', '日')
   fc.assert(

@@ -48,7 +48,7 @@ const selections: fc.Arbitrary<ToolSelection> = fc.record(
   { requiredKeys: [] },
 )
 
-function refusalOf(selection: ToolSelection): CoworkError | undefined {
+function captureError(selection: ToolSelection): CoworkError | undefined {
   try {
     checkSelection(selection, tools)
     return undefined
@@ -57,12 +57,12 @@ function refusalOf(selection: ToolSelection): CoworkError | undefined {
   }
 }
 
-test('SV18 names are separated by commas, with or without spaces', () => {
+test('SV18 parseNames splits at commas with or without spaces', () => {
   expect(parseNames(' files, work ,,read_file')).toEqual(['files', 'work', 'read_file'])
   expect(parseNames('')).toEqual([])
 })
 
-test('SV18 toolsets, names, core and all choose what is listed; the default is core', () => {
+test('SV18 toolsets, names, core and all select the listed tools; the default is core', () => {
   const core = tools.filter((one) => one.core).map((one) => one.name)
   expect(selected({})).toEqual(core)
   expect(selected({ tools: ['core'] })).toEqual(core)
@@ -79,38 +79,38 @@ test('SV18 toolsets, names, core and all choose what is listed; the default is c
   ])
 })
 
-test('RA8 an unknown name is refused with the nearest one and the valid ones', () => {
-  expect(refusalOf({ tools: ['files', 'wrok'], exclude: ['foo'] })).toMatchObject({
+test('RA8 an unknown name is refused with the closest and all valid names', () => {
+  expect(captureError({ tools: ['files', 'wrok'], exclude: ['foo'] })).toMatchObject({
     code: 'unknown_tools',
     message: 'Unknown tools: "wrok", "foo".',
     hint: 'Did you mean work? Use core, all, cowork, files, work or tool names, separated by commas.',
     details: { valid: expect.arrayContaining(['core', 'all', 'work', 'read_file']) },
   })
-  expect(refusalOf({ exclude: ['delet_file'] })?.hint).toContain('Did you mean delete_file?')
-  expect(refusalOf({ tools: ['zzzzzzzz'] })?.hint).toMatch(/^Use core, all, /)
-  expect(refusalOf({ tools: ['x'.repeat(5000)] })?.message.length).toBeLessThan(200)
+  expect(captureError({ exclude: ['delet_file'] })?.hint).toContain('Did you mean delete_file?')
+  expect(captureError({ tools: ['zzzzzzzz'] })?.hint).toMatch(/^Use core, all, /)
+  expect(captureError({ tools: ['x'.repeat(5000)] })?.message.length).toBeLessThan(200)
 })
 
-test('SV18 a selection that leaves nothing is refused', () => {
+test('SV18 an empty selection is refused', () => {
   for (const empty of [
     { tools: [] },
     { exclude: ['all'] },
     { tools: ['files'], exclude: ['files'] },
     { tools: ['delete_file'], readOnly: true },
   ])
-    expect(refusalOf(empty)).toMatchObject({ code: 'empty_selection' })
+    expect(captureError(empty)).toMatchObject({ code: 'empty_selection' })
 })
 
-test('SV18 a selection of known names is refused exactly when it selects nothing', () => {
+test('SV18 a selection of known names is refused only if it selects nothing', () => {
   fc.assert(
     fc.property(selections, (selection) => {
       const isAnySelected = ofAgents.some((one) => isSelected(selection, one))
-      expect(refusalOf(selection) === undefined).toBe(isAnySelected)
+      expect(captureError(selection) === undefined).toBe(isAnySelected)
     }),
   )
 })
 
-test('SV18 an excluded tool is neither listed nor callable', () => {
+test('SV18 an excluded tool is not listed and not callable', () => {
   fc.assert(
     fc.property(selections, fc.constantFrom(...tools), (selection, one) => {
       for (const key of [one.name, one.toolset, 'all', ...(one.core ? ['core'] : [])]) {
@@ -122,7 +122,7 @@ test('SV18 an excluded tool is neither listed nor callable', () => {
   )
 })
 
-test('SV18 every listed tool is callable, and `tools` alone takes nothing away', () => {
+test('SV18 every listed tool is callable, and `tools` alone forbids nothing', () => {
   fc.assert(
     fc.property(selections, (selection) => {
       for (const one of tools)
@@ -133,7 +133,7 @@ test('SV18 every listed tool is callable, and `tools` alone takes nothing away',
   )
 })
 
-test('SV18 read only leaves what reads, asks and reports, and nothing that destroys or decides', () => {
+test('SV18 read-only allows tools that read, request and report only', () => {
   expect(callable({ readOnly: true }).map((one) => one.name)).toEqual([
     'cowork_status',
     'cowork_propose',
@@ -152,7 +152,7 @@ test('SV18 read only leaves what reads, asks and reports, and nothing that destr
   )
 })
 
-test('SV18 a connection never calls what its agent may not, and chooses its own list', () => {
+test('SV18 a connection selects its own list but cannot lift an exclusion of its agent', () => {
   fc.assert(
     fc.property(selections, selections, (agent, connection) => {
       const joined = joinSelections(agent, connection)
@@ -163,7 +163,7 @@ test('SV18 a connection never calls what its agent may not, and chooses its own 
   )
 })
 
-test('SV18 the fields of a selection say the same as the selection', () => {
+test('SV18 a selection and its fields convert to each other', () => {
   expect(toSelection({})).toBeUndefined()
   expect(toSelection({ exclude: [], read_only: false })).toBeUndefined()
   expect(toSelection({ tools: [] })).toEqual({ tools: [] })
@@ -179,7 +179,7 @@ test('SV18 the fields of a selection say the same as the selection', () => {
   )
 })
 
-test('SV18 a selection is described in one line', () => {
+test('SV18 describeSelection formats one line', () => {
   expect(describeSelection({})).toBe('core')
   expect(
     describeSelection({ tools: ['files', 'work'], exclude: ['delete_file'], read_only: true }),

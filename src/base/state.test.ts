@@ -17,7 +17,7 @@ function folder() {
   return paths
 }
 
-test('SV4 the lock is held once and free again when it is given back', () => {
+test('SV4 the lock is exclusive and free after release', () => {
   const paths = folder()
   expect(isLocked(paths)).toBe(false)
   const release = acquireLock(paths)
@@ -32,21 +32,21 @@ test('SV4 the lock is held once and free again when it is given back', () => {
   expect(isLocked(paths)).toBe(false)
 })
 
-test('SV4 a broken daemon file is no daemon', () => {
+test('SV4 an invalid daemon file counts as no daemon', () => {
   const paths = folder()
   expect(readDaemonInfo(paths)).toBeUndefined()
   writeFileSync(paths.daemon, '{')
   expect(readDaemonInfo(paths)).toBeUndefined()
 })
 
-test('SV4 a folder too deep for a socket gets one elsewhere, the same each time', () => {
+test('SV4 a long state directory path gets a stable socket in the temporary folder', () => {
   const deep = `/tmp/${'deep/'.repeat(30)}`
   expect(statePaths(deep).socket).toBe(statePaths(deep).socket)
   expect(Buffer.byteLength(statePaths(deep).socket)).toBeLessThan(100)
   expect(statePaths(deep).socket).not.toBe(statePaths(`${deep}x`).socket)
 })
 
-test('I10 the owner’s token is made once and is the user’s alone, and so is the folder', () => {
+test('I10 the owner’s token is created once and, like the folder, private to the user', () => {
   const paths = folder()
   expect(readOrCreateOwnerToken(paths)).toMatch(/^pk-cowork-[0-9a-f]{48}$/)
   expect(readOrCreateOwnerToken(paths)).toBe(readOrCreateOwnerToken(paths))

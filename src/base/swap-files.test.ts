@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { swapFiles } from './swap-files.ts'
 
-test('W5 two files change places in one step; what is not there stays not there', () => {
+test('W5 swapFiles swaps two files atomically and creates none', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-exchange-'))
   const [a, b] = [join(folder, 'a'), join(folder, 'b')]
   writeFileSync(a, 'one')

@@ -6,7 +6,7 @@ import type { DiffLimits } from './unified-diff.ts'
 const diff = (from: string, to: string) =>
   unifiedDiff({ name: 'old', text: from }, { name: 'new', text: to })
 
-/** What `patch` would make of it: the lines that stay and those put in, at the places it names. */
+/** Applies a diff like `patch`: the unchanged and the added lines at the given positions. */
 function patched(text: string, patch: string): string[] {
   const source = text === '' ? [] : text.split('\n')
   const made: string[] = []
@@ -30,7 +30,7 @@ function patched(text: string, patch: string): string[] {
 const word = fc.constantFrom('a', 'b', 'c', 'd')
 const text = fc.array(word, { maxLength: 40 }).map((lines) => lines.join('\n'))
 
-test('Y6 what a diff says makes the new text of the old one', () => {
+test('Y6 applying a diff to the old text gives the new text', () => {
   fc.assert(
     fc.property(text, text, (from, to) => {
       const patch = diff(from, to)
@@ -40,7 +40,7 @@ test('Y6 what a diff says makes the new text of the old one', () => {
   )
 })
 
-test('Y6 a diff shows where a change is and nothing far from it', () => {
+test('Y6 a diff shows changes with context only', () => {
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`)
   const changed = lines.with(9, 'another')
   expect(diff(lines.join('\n'), changed.join('\n'))).toBe(
@@ -60,7 +60,7 @@ test('Y6 a diff shows where a change is and nothing far from it', () => {
   )
 })
 
-test('Y6 texts with nothing in common are told apart without being compared for ever', () => {
+test('Y6 texts without common lines are compared in bounded time', () => {
   const from = Array.from({ length: 20_000 }, (_, at) => `old ${at}`).join('\n')
   const to = Array.from({ length: 20_000 }, (_, at) => `new ${at}`).join('\n')
   const patch = diff(from, to)
@@ -68,7 +68,7 @@ test('Y6 texts with nothing in common are told apart without being compared for 
   expect(patched(from, patch).join('\n')).toBe(to)
 })
 
-test('Y6 what lies before and after the changes of a long text is not shown, and the numbers of its lines are right', () => {
+test('Y6 a diff of a long text omits unchanged parts and has correct line numbers', () => {
   fc.assert(
     fc.property(
       text,
@@ -91,7 +91,7 @@ test('Y6 what lies before and after the changes of a long text is not shown, and
   )
 })
 
-test('Y6 a diff costs what differs, not what differs times the length', () => {
+test('Y6 the cost of a diff depends on the difference and not on its product with the length', () => {
   const lines = Array.from({ length: 600_000 }, (_, at) => `l${at % 97}`)
   const changed = lines.map((line, at) => (at % 4500 === 99 ? `changed ${at}` : line))
   const patch = diff(lines.join('\n'), changed.join('\n'))
@@ -99,7 +99,7 @@ test('Y6 a diff costs what differs, not what differs times the length', () => {
   expect(patched(lines.join('\n'), patch)).toEqual(changed)
 })
 
-test('Y6 a diff is no longer than asked for, and there is none of more than is to be compared', () => {
+test('Y6 a diff is truncated at maxShown and undefined beyond maxCompared', () => {
   const limited = (from: string, to: string, limits: DiffLimits) =>
     unifiedDiff({ name: 'old', text: from }, { name: 'new', text: to }, limits)
   const long = 'x'.repeat(10_000)
@@ -108,7 +108,7 @@ test('Y6 a diff is no longer than asked for, and there is none of more than is t
   )
   expect(limited('a\n'.repeat(500), 'b\n'.repeat(500), { maxShown: 100 })).toHaveLength(116)
   expect(limited(long, `${long}!`, { maxCompared: 20_000 })).toBeUndefined()
-  // Only what differs counts, however long the rest is.
+  // Only the differing part counts.
   const around = (text: string) => `${'same\n'.repeat(9_000)}${text}\n${'same\n'.repeat(9_000)}`
   expect(limited(around('a'), around('b'), { maxCompared: 100 })).toContain('\n-a\n+b\n')
 })

@@ -17,7 +17,7 @@ function setup() {
   return { time, noted, from, counts: () => noted.map(({ data }) => data?.['count']) }
 }
 
-test('I9 a failed credential is recorded with its address, door and claim, and with no token', () => {
+test('I9 a failed credential is recorded with address, endpoint and claim, without the token', () => {
   const { noted, from } = setup()
   from('10.0.0.7', 'sales')
   expect(noted).toEqual([

@@ -5,7 +5,7 @@ import { createAuthThrottle, throttleDelayMs } from './failed-auth.ts'
 function setup() {
   const time = createTime()
   const slowdown = createAuthThrottle(time)
-  /** Fails without waiting for the answer; gives how long the answer is held back. */
+  /** Records a failure without waiting and returns the delay of the response. */
   const fail = (...keys: string[]) => {
     const before = time.slept.length
     slowdown.failed(keys).catch(() => undefined)
@@ -14,12 +14,12 @@ function setup() {
   return { time, slowdown, fail }
 }
 
-test('I9 the wait begins at the 5th failure, doubles and ends at 30 seconds', () => {
+test('I9 the delay starts at the 5th failure, doubles and ends at 30 seconds', () => {
   const waits = Array.from({ length: 12 }, (_, at) => throttleDelayMs(at + 1) / 1000)
   expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 30, 30, 30])
 })
 
-test('I9 failures from one address in a minute are slowed', () => {
+test('I9 failures from one address within a minute are delayed', () => {
   const { fail } = setup()
   const waits = Array.from({ length: 11 }, () => fail('address:a'))
   expect(waits).toEqual([0, 0, 0, 0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
@@ -32,7 +32,7 @@ test('I9 failures older than a minute no longer count', async () => {
   expect(fail('address:a')).toBe(0)
 })
 
-test('I9 one principal tried from many addresses is slowed all the same', () => {
+test('I9 failures for one principal from many addresses are delayed', () => {
   const { fail } = setup()
   for (let i = 0; i < 4; i++) fail(`address:${i}`, 'agent:sales')
   expect(fail('address:5', 'agent:sales')).toBe(1000)
@@ -47,7 +47,7 @@ test('I9 a success resets its address and its principal, and no others', () => {
   expect(fail('agent:other')).toBe(1000)
 })
 
-test('I9 with 100 answers held back the next is refused at once', async () => {
+test('I9 with 100 delayed responses the next failure is refused immediately', async () => {
   const { fail, slowdown, time } = setup()
   for (let i = 0; i < 104; i++) fail('address:a')
   expect(time.asleep()).toBe(100)
@@ -61,7 +61,7 @@ test('I9 with 100 answers held back the next is refused at once', async () => {
   expect(waits).toEqual([0, 0, 0, 0, 1000])
 })
 
-test('I9 a flood of made-up names does not make cowork forget the address it comes from', async () => {
+test('I9 a flood of invented names does not reset the address', async () => {
   const { fail, slowdown } = setup()
   for (let i = 0; i < 11_000; i++) fail('address:a', `agent:${i}`)
   expect(await refusal(slowdown.failed(['address:a']))).toMatchObject({ code: 'too_many_attempts' })

@@ -15,14 +15,14 @@ selectionContract('postgres', async () => {
   return { db }
 })
 
-/** Two daemons on one PostgreSQL, each told of the other's commits as the ledger's follower does. */
+/** Two daemons on one PostgreSQL, each refreshed after the other's commits like by the ledger's follower. */
 async function twoDaemons() {
   const url = await createTestDatabase(inject('postgresUrl'))
   const open = async () => {
     const db = await openPostgres({ url, sealer: createRecord().sealer, log: silentLog })
     await migrate(db, identityMigrations, 0)
     const daemon = await setup({ db })
-    // The last may come when the store is being closed.
+    // The last refresh may run during close.
     const refresh = () => void daemon.identity.refresh().catch(() => undefined)
     const unfollow = db.onAppend(refresh)
     onTestFinished(async () => {
@@ -34,7 +34,7 @@ async function twoDaemons() {
   return [await open(), await open()] as const
 }
 
-test('SV7 what one daemon changes about agents the other learns without a restart', async () => {
+test('SV7 a change of agents reaches the other daemon without a restart', async () => {
   const [one, other] = await twoDaemons()
   expect(other.identity.mode()).toBe('open')
   const { token, auth_enabled } = await one.add('sales', ['read:*'], { tools: ['files'] })
@@ -64,7 +64,7 @@ test('SV7 what one daemon changes about agents the other learns without a restar
   expect(await one.add('sales')).toMatchObject({ auth_enabled: false })
 })
 
-test('SV18 two daemons that change the tools of one agent at once lose neither change', async () => {
+test("SV18 concurrent changes of an agent's tools by two daemons are both kept", async () => {
   const [one, other] = await twoDaemons()
   await one.add('sales')
   const exclude = ['delete_file']
@@ -79,12 +79,12 @@ test('SV18 two daemons that change the tools of one agent at once lose neither c
   }
 })
 
-test('I4 I7 an agent of another daemon’s environment is not taken for gone', async () => {
+test('I4 I7 an agent of another daemon’s environment does not count as removed', async () => {
   const [one] = await twoDaemons()
   await one.add('sales')
   const later = one.time.now()
   const hasGone = (id: string) => one.identity.isRemoved(one.db, id, later)
-  // Nothing here knows it: it may still not go on here with what it waited for.
+  // This daemon does not know the agent, so its pending call cannot continue here.
   expect(await hasGone('elsewhere')).toBe(false)
   expect(await one.identity.isSameAgent(one.db, 'elsewhere', later)).toBe(false)
   expect(await hasGone('sales')).toBe(false)

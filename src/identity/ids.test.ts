@@ -45,7 +45,7 @@ test.each([
   expect(normalizeAgentId(given)).toBe(id)
 })
 
-test('I5 a clean id is printable, short and clean already, whatever it came from', () => {
+test('I5 a normalized id is printable, short and idempotent', () => {
   const any = fc.string({ unit: 'binary', maxLength: 140 })
   const likely = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
   fc.assert(
@@ -67,7 +67,7 @@ test('K10 a minted token is sk-cowork- and 48 hex, and comes with its SHA-256', 
   expect(hash).toBe(Buffer.from(digest).toString('hex'))
 })
 
-test('I4 no two minted tokens are alike and nothing else passes for one', () => {
+test('I4 tokens are unique and other texts are not well-formed tokens', () => {
   const tokens = new Set(Array.from({ length: 1000 }, () => mintToken().token))
   expect(tokens.size).toBe(1000)
   expect([...tokens].every(isWellFormedToken)).toBe(true)
@@ -75,14 +75,14 @@ test('I4 no two minted tokens are alike and nothing else passes for one', () => 
 })
 
 test.each(['trust', 'System', ' un-verified ', 'ѕystem', 'Trust.', 'cowork', 'anonymous'])(
-  'RS10 the name %j is reserved where cowork itself signs with it',
+  'RS10 the name %j is reserved',
   (name) => {
     expect(() => assertNotReserved(name)).toThrow(/Reserved name/)
     expect(() => assertNotReserved(`${name} Berg`)).not.toThrow()
   },
 )
 
-test('RS10 names of people hold no blanks either', () => {
+test('RS10 names of people cannot contain blank characters', () => {
   expect(() => normalizeName('Anna\u2800')).toThrow(/cannot be displayed/)
   expect(normalizeName('Анна Berg')).toBe('Анна Berg')
 })

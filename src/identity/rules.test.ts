@@ -15,13 +15,13 @@ const knowing = (agents: Agents, shared?: SharedKeys) =>
 const refused = (what: RegExp) =>
   expect.objectContaining({ code: 'config_invalid', message: expect.stringMatching(what) })
 
-test('I2 without agents the banner is that of open mode', () => {
+test('I2 the banner without agents shows open mode', () => {
   expect(formatAuthBanner(knowing([]), defaults)).toBe(
     'Auth: open mode (demo) | Mode: suggest | Trust default: 0.3',
   )
 })
 
-test('I3 with agents the banner counts them', () => {
+test('I3 the banner counts the agents', () => {
   const agents = [
     { id: 'sales-agent', token: 'sk-cowork-abc123' },
     { id: 'support-agent', token: 'sk-cowork-xyz789' },
@@ -29,7 +29,7 @@ test('I3 with agents the banner counts them', () => {
   expect(formatAuthBanner(knowing(agents), defaults)).toBe('Auth: closed mode (2 agents)')
 })
 
-test('I4 token_hash wins over token', () => {
+test('I4 token_hash takes precedence over token', () => {
   const right = mintToken()
   const known = knowing([{ id: 'sales', token: 'old', token_hash: right.hash.toUpperCase() }])
   expect(authenticate(known, { ...atMcp, bearer: right.token }, 0)).toMatchObject({
@@ -40,7 +40,7 @@ test('I4 token_hash wins over token', () => {
   })
 })
 
-test('Y1 no agent is added under a name that is a pattern in mappings', () => {
+test('Y1 an agent id cannot contain a pattern', () => {
   const invalid = expect.objectContaining({ code: 'invalid_agent_id' })
   for (const id of ['*', 'fin*']) {
     expect(() => parseAgentId(id)).toThrow(invalid)
@@ -49,7 +49,7 @@ test('Y1 no agent is added under a name that is a pattern in mappings', () => {
   }
 })
 
-test('I4 agents of config that cannot be told apart or have no token are refused', () => {
+test('I4 configured agents with duplicate ids or tokens, or without a token, are refused', () => {
   const read = (agents: Agents, shared?: SharedKeys) => () => standing(agents, shared)
   expect(read([{ id: 'a' }])).toThrow(refused(/agent a has neither/))
   expect(read([{ id: 'a', token: '' }])).toThrow(refused(/agent a has neither/))
@@ -70,12 +70,12 @@ test('I4 agents of config that cannot be told apart or have no token are refused
   expect(read([], { coworkToken: owner })).toThrow(refused(/person:owner and agent:main/))
 })
 
-test('I7 COWORK_TOKEN that is the token of an agent of config makes no second agent', () => {
+test('I7 COWORK_TOKEN equal to a configured token does not add an agent', () => {
   const known = knowing([{ id: 'sales', token: 'x' }], { coworkToken: 'x', agentId: 'other' })
   expect([...known.holders.keys()]).toEqual(['agent:sales', 'person:owner'])
 })
 
-test('I7 COWORK_TOKEN for an agent of config is one more token of that agent, with its scopes', () => {
+test('I7 COWORK_TOKEN for a configured agent is another token with the same scopes', () => {
   const known = knowing([{ id: 'sales', token: 'x', scopes: ['read:*'] }], {
     coworkToken: 'y',
     agentId: 'sales',
@@ -86,7 +86,7 @@ test('I7 COWORK_TOKEN for an agent of config is one more token of that agent, wi
     })
 })
 
-test('I4 whose token has ended is told what brings a new one: an agent that was revoked is added', () => {
+test('I4 the error for an ended token says how to get a new one', () => {
   const { token, hash } = mintToken()
   const hintOf = (agent: object) => {
     const agents = [{ id: 'sales', createdAt: 0, ...agent }]
@@ -100,7 +100,7 @@ test('I4 whose token has ended is told what brings a new one: an agent that was 
   expect(hintOf({ revokedAt: 5 })).not.toContain('rotate')
 })
 
-test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', () => {
+test('I7 a revoked token stays revoked even if COWORK_TOKEN contains it', () => {
   const { token, hash } = mintToken()
   const known = buildCredentialIndex(
     standing([], { coworkToken: token }),
@@ -115,7 +115,7 @@ test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', (
   })
 })
 
-test('I7 COWORK_TOKEN does not bring back an agent that was revoked', () => {
+test('I7 COWORK_TOKEN does not reactivate a revoked agent', () => {
   const known = buildCredentialIndex(
     standing([], { coworkToken: 'c', agentId: 'sales' }),
     { agents: [{ id: 'sales', createdAt: 0, revokedAt: 5 }], credentials: [] },
@@ -124,7 +124,7 @@ test('I7 COWORK_TOKEN does not bring back an agent that was revoked', () => {
   expect(authenticate(known, { ...atMcp, bearer: 'c' }, 9)).toMatchObject({ fault: 'ended_token' })
 })
 
-test('I13 an agent that is in config and in the store is ruled by config', () => {
+test('I13 config takes precedence for an agent that is also in the store', () => {
   const { token, hash } = mintToken()
   const known = buildCredentialIndex(
     standing([{ id: 'sales', token: 'x' }]),
@@ -140,7 +140,7 @@ test('I13 an agent that is in config and in the store is ruled by config', () =>
   expect(known.holders.get('agent:sales')).toMatchObject({ source: 'config' })
 })
 
-test('I3 no text but a real token opens a closed door', () => {
+test('I3 with authentication on only a valid token is accepted', () => {
   const known = knowing([{ id: 'sales', token_hash: mintToken().hash }])
   const close = fc
     .uint8Array({ minLength: 24, maxLength: 24 })
@@ -153,7 +153,7 @@ test('I3 no text but a real token opens a closed door', () => {
   )
 })
 
-test('I3 a token of megabytes is refused without being read through', () => {
+test('I3 a token of megabytes is refused without hashing', () => {
   const long = 'x'.repeat(5000)
   const known = knowing([{ id: 'sales', token: long }])
   expect(authenticate(known, { ...atMcp, bearer: long }, 0)).toMatchObject({ fault: 'wrong_token' })

@@ -22,7 +22,7 @@ test('SV18 the ledger records the tools of an agent', async () => {
   })
 })
 
-test('RA8 an agent of cowork.yaml has the tools that are written there', async () => {
+test('RA8 a configured agent has the tools from cowork.yaml', async () => {
   const agents = [{ id: 'dev', token: 't', exclude: ['delete_file'], read_only: true }]
   const { identity, list, setTools } = await setup({ agents, shared: { coworkToken: 'c' } })
   expect(await identity.identify({ ...atMcp, bearer: 't' })).toMatchObject({

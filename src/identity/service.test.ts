@@ -11,7 +11,7 @@ const agents = [
 ]
 const client = { name: 'claude-code', version: '2.0', transport: 'http' } as const
 
-test('I1 every credential becomes one caller', async () => {
+test('I1 every credential authenticates one caller', async () => {
   const { identity } = await setup({ agents })
   expect(await identity.identify({ ...atMcp, bearer: sales.token, client })).toEqual({
     kind: 'agent',
@@ -36,7 +36,7 @@ test('I1 every credential becomes one caller', async () => {
   })
 })
 
-test('I4 whoever is added under a name is another than those who had it before', async () => {
+test('I4 an agent added under a revoked id is a different agent', async () => {
   const { identity, db, time } = await setup({ agents })
   const by = { id: 'c', caller: await identity.identify({ ...atApi, bearer: owner }) }
   const add = () => db.transact((tx) => identity.addAgent(tx, { id: 'bot' }, by))
@@ -53,13 +53,13 @@ test('I4 whoever is added under a name is another than those who had it before',
   await add()
   expect(await isStill('bot', first)).toBe(false)
   expect(await isStill('bot')).toBe(true)
-  // Of config: from the beginning.
+  // A configured agent exists from the start.
   expect(await isStill('sales', 0)).toBe(true)
   const open = await setup()
   expect(await open.identity.isSameAgent(open.db, 'anyone', 0)).toBe(true)
 })
 
-test('I1 one who holds a credential has one principal, whatever they call themselves', async () => {
+test('I1 a credential has one principal for any claimed name', async () => {
   const closed = await setup({ agents, shared: { worksyncKey: 'wk' } })
   const { getPrincipal } = closed.identity
   expect(await getPrincipal({ ...atMcp, bearer: sales.token })).toBe('agent:sales')
@@ -71,7 +71,7 @@ test('I1 one who holds a credential has one principal, whatever they call themse
   expect(await open.identity.getPrincipal({ ...atMcp, agentId: 'any' })).toBe('open')
 })
 
-test('I2 open mode takes any agent without a token on MCP, and nobody on the API', async () => {
+test('I2 with authentication off MCP accepts any agent without a token, the API none', async () => {
   const { identity } = await setup()
   expect(identity.mode()).toBe('open')
   expect(await identity.identify({ ...atMcp, agentId: 'whoever' })).toMatchObject({
@@ -107,7 +107,7 @@ test('SV21 RA7 with authentication off an unknown agent_token is ignored', async
     })
 })
 
-test('I3 closed mode asks every call for a token and names the next step', async () => {
+test('I3 with authentication on every call requires a token, and the error has the next step', async () => {
   const { identity } = await setup({ agents })
   expect(identity.mode()).toBe('closed')
   expect(identity.banner()).toBe('Auth: closed mode (2 agents)')
@@ -120,7 +120,7 @@ test('I3 closed mode asks every call for a token and names the next step', async
   expect(hint).toMatch(/COWORK_TOKEN/)
 })
 
-test('I3 the token comes as Bearer or as agent_token, and empty ones count as none', async () => {
+test('I3 a token is accepted as Bearer or agent_token, and an empty one counts as absent', async () => {
   const { identity } = await setup({ agents })
   for (const given of [
     { bearer: sales.token },
@@ -141,7 +141,7 @@ test('I3 two tokens of different agents are refused', async () => {
   expect(await refusal(half)).toMatchObject({ code: 'auth_error' })
 })
 
-test('I5 in closed mode the agent of the token calls, and another agent_id is an error', async () => {
+test('I5 with authentication on the token determines the agent, and another agent_id is an error', async () => {
   const { identity } = await setup({ agents })
   const { code, message } = await refusal(
     identity.identify({ ...atMcp, bearer: sales.token, agentId: 'support' }),
@@ -152,7 +152,7 @@ test('I5 in closed mode the agent of the token calls, and another agent_id is an
   expect(await identity.identify(fallback)).toMatchObject({ id: 'sales' })
 })
 
-test('RS10 without a token nobody calls under a reserved name', async () => {
+test('RS10 an unverified caller cannot use a reserved name', async () => {
   const { identity } = await setup()
   for (const name of ['trust', 'System', 's y s t e m', 'cowork.', 'unver1fied'])
     for (const given of [{ agentId: name }, { fallbackId: name }])
@@ -166,11 +166,11 @@ test('RS10 without a token nobody calls under a reserved name', async () => {
   })
 })
 
-test('I5 in open mode the argument, AGENT_ID, the client, then anonymous is the caller', async () => {
+test('I5 with authentication off the caller is the argument, AGENT_ID, the client or anonymous', async () => {
   const { identity } = await setup()
   const idOf = async (given: object) => (await identity.identify({ ...atMcp, ...given })).id
   expect(await idOf({ agentId: 'a', fallbackId: 'b', client })).toBe('a')
-  // The name of the client does not matter where the call names itself.
+  // The argument takes precedence over the client name.
   const odd = { ...client, name: 'good\u202eagent' }
   expect(await idOf({ agentId: 'a', client: odd })).toBe('a')
   expect(await idOf({ fallbackId: 'b', client })).toBe('b')
@@ -190,7 +190,7 @@ test("A3 a person's token on MCP is refused, as Bearer and as agent_token", asyn
   expect(noted[0]).toMatchObject({ type: 'auth.failed', outcome: 'person_on_mcp' })
 })
 
-test('I7 WORKSYNC_API_KEY is good for work tools only, is no person and closes no door', async () => {
+test('I7 WORKSYNC_API_KEY allows only work tools and does not turn on authentication', async () => {
   const { identity } = await setup({ shared: { worksyncKey: 'wk-1' } })
   expect(identity.mode()).toBe('open')
   for (const door of [atMcp, atApi])
@@ -204,7 +204,7 @@ test('I7 WORKSYNC_API_KEY is good for work tools only, is no person and closes n
   expect(await identity.identify({ ...atMcp, bearer: 'wk-1' })).not.toHaveProperty('claim')
 })
 
-test('I7 COWORK_TOKEN is the token of AGENT_ID or main and closes the door', async () => {
+test('I7 COWORK_TOKEN is the token of AGENT_ID or main and turns on authentication', async () => {
   const named = await setup({ shared: { coworkToken: 'ct-1', agentId: 'laptop' } })
   expect(named.identity.banner()).toBe('Auth: closed mode (1 agents)')
   expect(await named.identity.identify({ ...atMcp, bearer: 'ct-1' })).toMatchObject({
@@ -233,7 +233,7 @@ test('I7 no secret is written to the store, the ledger or the log', async () => 
   expect(kept).not.toMatch(/-secret/)
 })
 
-test('I9 wrong tokens are slowed and recorded while the owner comes in at once', async () => {
+test("I9 wrong tokens are delayed and recorded, the owner's token is not delayed", async () => {
   const { identity, time, noted } = await setup({ agents })
   const guess = () => refusal(identity.identify({ ...atApi, bearer: 'x', agentId: 'sales' }))
   for (let i = 0; i < 4; i++) await guess()
@@ -245,31 +245,31 @@ test('I9 wrong tokens are slowed and recorded while the owner comes in at once',
   expect(await fifth).toMatchObject({ code: 'auth_error' })
   expect(noted.map(({ data }) => data?.['count'])).toEqual([1, 4])
 
-  // The owner's success cleared the address, but not what was tried in the name of sales.
+  // The owner's success reset the address, but not the principal sales.
   void guess()
   await expect.poll(() => time.slept.at(-1)).toBe(2000)
   await identity.identify({ ...atMcp, bearer: sales.token })
   expect(await guess()).toMatchObject({ code: 'auth_error' })
 })
 
-test('I9 a client without a token is told so at once, however often it asks', async () => {
+test('I9 a request without a token is never delayed', async () => {
   const { identity, noted } = await setup({ agents })
   for (let i = 0; i < 20; i++) await refusal(identity.identify(atMcp))
   expect(noted).toMatchObject([{ type: 'auth.failed', outcome: 'no_token' }])
 })
 
-test('I9 calls without a token in open mode do not forgive wrong ones', async () => {
+test('I9 calls without a token do not reset failures while authentication is off', async () => {
   const { identity, time } = await setup()
   for (let i = 0; i < 4; i++) {
     await refusal(identity.identify({ ...atMcp, bearer: 'x' }))
     await identity.identify(atMcp)
   }
   void refusal(identity.identify({ ...atMcp, bearer: 'x' }))
-  // One second of counting failures, and one before the answer.
+  // One second for the count window and one for the delay.
   await expect.poll(() => time.slept).toEqual([1000, 1000])
 })
 
-test('I11 scopes belong to the credential, and who was given none has the default', async () => {
+test('I11 scopes belong to the credential, with a default', async () => {
   const { identity, add } = await setup({ agents, defaultScopes: ['read:*'] })
   const given = await add('given', ['*:files'])
   const none = await add('none')
@@ -280,7 +280,7 @@ test('I11 scopes belong to the credential, and who was given none has the defaul
   expect(await scopes(none.token)).toEqual(['read:*'])
 })
 
-test('I12 a session is per token, in open mode per agent id, else the one of the door', async () => {
+test('I12 a session is per token, per agent id without authentication, or of the transport', async () => {
   const closed = await setup({ agents })
   const session = async (given: object) =>
     (await closed.identity.identify({ ...atMcp, ...given })).session
@@ -299,7 +299,7 @@ test('I12 a session is per token, in open mode per agent id, else the one of the
   expect(await idle('a')).not.toBe(await idle('b'))
 })
 
-test('I4 config agents are found by the SHA-256 of their token', async () => {
+test('I4 configured agents are found by the SHA-256 of their token', async () => {
   expect(sha256Hex(support.token)).toBe(support.hash)
   const { identity } = await setup({ agents })
   expect(await identity.identify({ ...atMcp, bearer: support.token })).toMatchObject({

@@ -4,7 +4,7 @@ import { createSessions, withSessionLabel } from './sessions.ts'
 
 const minute = 60_000
 
-test('I12 a session lasts while it is used and ends after 30 idle minutes', async () => {
+test('I12 a session ends after 30 idle minutes', async () => {
   const time = createTime()
   const sessions = createSessions(time.now)
   const first = sessions.of('token:a')
@@ -16,12 +16,12 @@ test('I12 a session lasts while it is used and ends after 30 idle minutes', asyn
   expect(sessions.of('token:a')).not.toBe(first)
 })
 
-test('I12 each key has a session of its own', () => {
+test('I12 each key has its own session', () => {
   const sessions = createSessions(createTime().now)
   expect(sessions.of('token:a')).not.toBe(sessions.of('token:b'))
 })
 
-test('I12 SESSION_ID labels a session and does not make one', () => {
+test('I12 SESSION_ID labels a session and does not create one', () => {
   const sessions = createSessions(createTime().now)
   const first = sessions.of('token:a', 'nightly build')
   expect(first).toMatch(/^nightly-build~[0-9a-f-]{36}$/)
@@ -31,7 +31,7 @@ test('I12 SESSION_ID labels a session and does not make one', () => {
   expect(withSessionLabel('id', '')).toBe('id')
 })
 
-test('I12 made-up agents cannot fill the memory with sessions', () => {
+test('I12 invented agent ids cannot fill the memory with sessions', () => {
   const sessions = createSessions(createTime().now)
   const used = sessions.of('open:used')
   const unused = sessions.of('open:unused')
@@ -42,7 +42,7 @@ test('I12 made-up agents cannot fill the memory with sessions', () => {
   expect(sessions.of('open:unused')).not.toBe(unused)
 })
 
-test('I12 GR5 whoever follows learns when a session is over: replaced, dropped or closed at its door', async () => {
+test('I12 GR5 onEnd reports a replaced, evicted or disconnected session', async () => {
   const time = createTime()
   const sessions = createSessions(time.now)
   const ended: string[] = []

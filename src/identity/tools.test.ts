@@ -29,7 +29,7 @@ test('I4 a token is shown once and stored as a hash', async () => {
   expect(JSON.stringify(await list())).not.toContain(added.token)
 })
 
-test('I13 the first agent closes the door, and adding it says so', async () => {
+test('I13 adding the first agent turns on authentication and reports it', async () => {
   const { add, identity } = await setup()
   await identity.identify({ ...atMcp, agentId: 'anyone' })
   const first = await add('sales')
@@ -44,12 +44,12 @@ test('I13 the first agent closes the door, and adding it says so', async () => {
   expect(second.message).not.toMatch(/Authentication/)
 })
 
-test('I13 with an agent in config the door was closed before', async () => {
+test('I13 a configured agent has already turned on authentication', async () => {
   const { add } = await setup({ agents: [{ id: 'dev', token: 't' }] })
   expect(await add('sales')).toMatchObject({ auth_enabled: false })
 })
 
-test('I13 mode and banner follow a change without waiting for a caller', async () => {
+test('I13 mode and banner follow a change immediately', async () => {
   const { add, identity } = await setup()
   await add('sales')
   await expect.poll(() => identity.mode()).toBe('closed')
@@ -67,7 +67,7 @@ test('I13 an id is unique over config, environment and store', async () => {
   expect(entries).toHaveLength(1)
 })
 
-test('I13 agents of config and environment can be read and not changed', async () => {
+test('I13 agents of config and environment are read-only', async () => {
   const { rotate, revoke, entries } = await setup({
     agents: [{ id: 'dev', token: 't' }],
     shared: { coworkToken: 'c' },
@@ -81,7 +81,7 @@ test('I13 agents of config and environment can be read and not changed', async (
   expect(entries).toEqual([])
 })
 
-test('I4 a rotated token works on for the overlap and the new one at once', async () => {
+test('I4 a rotated token stays valid for the overlap, the new token immediately', async () => {
   const { add, rotate, identity, time, entries } = await setup()
   const old = await add('sales')
   const fresh = await rotate('sales')
@@ -102,7 +102,7 @@ test('I4 a rotated token works on for the overlap and the new one at once', asyn
   })
 })
 
-test('I4 an overlap of 0 ends the old token at once, and a later rotation never prolongs one', async () => {
+test('I4 an overlap of 0 revokes the old token, and a later rotation never extends it', async () => {
   const { add, rotate, identity, time } = await setup()
   const first = await add('sales')
   const second = await rotate('sales', 0)
@@ -117,7 +117,7 @@ test('I4 an overlap of 0 ends the old token at once, and a later rotation never 
   })
 })
 
-test('I4 a revoked agent is out at once, and the door stays closed', async () => {
+test('I4 a revoked agent is refused immediately, and authentication stays on', async () => {
   const { add, rotate, revoke, identity, entries } = await setup()
   const old = await add('sales')
   const fresh = await rotate('sales')
@@ -136,7 +136,7 @@ test('I4 a revoked agent is out at once, and the door stays closed', async () =>
   expect(await refusal(rotate('sales'))).toMatchObject({ code: 'not_found' })
 })
 
-test('I12 an agent that comes back after revocation has a new token and a new session', async () => {
+test('I12 an agent added again after revocation has a new token and session', async () => {
   const { add, revoke, identity, time } = await setup()
   const before = await add('sales', ['read:*'])
   const { session } = await identity.identify({ ...atMcp, bearer: before.token })
@@ -151,12 +151,12 @@ test('I12 an agent that comes back after revocation has a new token and a new se
   })
 })
 
-test('I4 a token given while its agent was being revoked does not come back with the agent', async () => {
+test('I4 a token issued during a revocation is not valid for an agent added later', async () => {
   const { add, revoke, db, identity } = await setup()
   await add('sales')
   await revoke('sales')
   const late = mintToken()
-  // As another daemon's rotation may leave it, had it read the agent before the revocation.
+  // The state after another daemon rotated the token of an agent that it read before the revocation.
   const sql = "insert into credential (hash, agent, created_at) values (?, 'sales', 0)"
   await db.transact((tx) => tx.run({ sql, parameters: [late.hash] }))
   await add('sales')
@@ -165,7 +165,7 @@ test('I4 a token given while its agent was being revoked does not come back with
   })
 })
 
-test('I13 the list shows agents of every source, and what they hold by prefix only', async () => {
+test('I13 the list has agents of all sources and only prefixes of credentials', async () => {
   const { add, rotate, revoke, identity, list, time } = await setup({
     agents: [{ id: 'dev', token: 't', scopes: ['read:*'] }],
     shared: { coworkToken: 'c' },
@@ -203,7 +203,7 @@ test('I13 the list shows agents of every source, and what they hold by prefix on
   expect(agents[3]).toMatchObject({ scopes: ['read:*'] })
 })
 
-test('I4 a change that is rolled back leaves no trace in who may come in', async () => {
+test('I4 a change that is rolled back does not affect authentication', async () => {
   const { identity, db, add } = await setup()
   let token = ''
   let meanwhile: Promise<unknown> | undefined
@@ -221,7 +221,7 @@ test('I4 a change that is rolled back leaves no trace in who may come in', async
   expect(await add('ghost')).toMatchObject({ auth_enabled: true })
 })
 
-test('I4 whoever asks while a change is under way gets the answer that holds once it is done', async () => {
+test('I4 authentication during a change waits for its result', async () => {
   const { identity, db } = await setup()
   let meanwhile: Promise<unknown> | undefined
   const { token } = await db.transact(async (tx) => {
@@ -251,7 +251,7 @@ test('L1 an agent is not revoked when the ledger cannot record it', async () => 
   expect(await meanwhile).toMatchObject({ id: 'sales' })
 })
 
-test('A3 agents and people are managed by people, and by owners alone', async () => {
+test('A3 only owners manage agents and people', async () => {
   const { identity } = await setup()
   const tools = identityTools(identity, () => [])
   expect(tools.filter(({ by }) => by !== 'human')).toEqual([])
@@ -267,7 +267,7 @@ test('A3 agents and people are managed by people, and by owners alone', async ()
     'cowork_set_role',
     'cowork_remove_person',
   ])
-  // What these change is the caller's own; the service sees to that.
+  // These change only the caller's own records, which the service checks.
   expect(byRole('viewer')).toEqual([
     'cowork_open_link',
     'cowork_revoke_session',
@@ -278,7 +278,7 @@ test('A3 agents and people are managed by people, and by owners alone', async ()
   )
 })
 
-test('I6 what is of high risk asks for the passkey of a person who has one', async () => {
+test('I6 high-risk tools require the passkey of a person who has one', async () => {
   const { identity } = await setup()
   const assured = identityTools(identity, () => []).filter((tool) => tool.requiresPasskey)
   expect(assured.map(({ name }) => name)).toEqual([

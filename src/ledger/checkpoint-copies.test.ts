@@ -23,13 +23,13 @@ test('L7 a store shorter than its newest signed checkpoint is refused', () => {
   expect(() => assertNotTruncated([folder], 199)).toThrow(/199 entries.*signed over 200/)
 })
 
-test('L7 a torn last line hides no checkpoint before it, and no file means none', () => {
+test('L7 a partial last line does not hide the previous checkpoint', () => {
   expect(() => assertNotTruncated([copies(`${line(7)}{"at":1,"si`)], 6)).toThrow(/signed over 7/)
   expect(() => assertNotTruncated(['/nonexistent'], 0)).not.toThrow(/missing/)
   expect(() => assertNotTruncated([copies('')], 0)).not.toThrow(/missing/)
 })
 
-test('L15 what a crash left of a line is no checkpoint, also after the next one was added', async () => {
+test('L15 a partial line is not a checkpoint, also after another line follows', async () => {
   const folder = copies(`${line(7)}{"at":1,"si`)
   const sizes = () => readCheckpointCopies([folder]).map(({ size }) => size)
   expect(sizes()).toEqual([7])
@@ -39,17 +39,17 @@ test('L15 what a crash left of a line is no checkpoint, also after the next one 
   expect(() => assertNotTruncated([folder], 7)).toThrow(/signed over 8/)
 })
 
-test('L7 RS1 an older checkpoint that somebody adds again does not hide a newer one', () => {
+test('L7 RS1 an older checkpoint appended again does not hide a newer one', () => {
   expect(() => assertNotTruncated([copies(line(9) + line(5))], 5)).toThrow(/signed over 9/)
 })
 
-test('L15 RS1 the newest checkpoint of any folder is enough to refuse a cut store', () => {
+test('L15 RS1 the newest checkpoint of one folder is enough to refuse a truncated store', () => {
   const folders = ['/nonexistent', copies(line(5)), copies(line(9))]
   expect(() => assertNotTruncated(folders, 8)).toThrow(/8 entries.*signed over 9/)
   expect(() => assertNotTruncated(folders, 9)).not.toThrow(/missing/)
 })
 
-test('L15 every folder gets every checkpoint, and one that fails is logged once and retried', async () => {
+test('L15 every folder gets every checkpoint, and a failing folder is logged once and retried', async () => {
   const good = join(mkdtempSync(join(tmpdir(), 'cowork-copies-')), 'made', 'on demand')
   const parent = mkdtempSync(join(tmpdir(), 'cowork-copies-'))
   const bad = join(parent, 'later')

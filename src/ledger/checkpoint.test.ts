@@ -20,7 +20,7 @@ test('L5 the published key of sum.golang.org gives its published key id', () => 
   expect(parseVkey(vkey)).toMatchObject({ name: 'sum.golang.org', keyId: '033de0ae' })
 })
 
-test('L5 a note signed by the reference implementation opens, and a changed one does not', () => {
+test('L5 a note signed by the reference implementation verifies, a changed one does not', () => {
   const vkey = parseVkey('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW')
   const text =
     'If you think cryptography is the answer to your problem,\n' +
@@ -33,30 +33,30 @@ test('L5 a note signed by the reference implementation opens, and a changed one 
   )
 })
 
-test('L5 a checkpoint opens to what was signed, with the public key alone', () => {
+test('L5 a checkpoint verifies with the public key alone', () => {
   expect(verifyCheckpoint(note, key.vkey)).toEqual({ origin: key.name, size: 1_000_000, root })
   expect(note.split('\n').slice(0, 4)).toEqual([key.name, '1000000', root.toString('base64'), ''])
 })
 
-test('L5 a key read from its file is the same key', () => {
+test('L5 a key loaded from its file is the same key', () => {
   expect(loadKey(pem).vkey).toBe(key.vkey)
   expect(signCheckpoint({ size: 1_000_000, root }, loadKey(pem))).toBe(note)
   expect(loadKey(pem, 'example.org/log').keyId).not.toBe(key.keyId)
 })
 
-test('L5 derives the same secret for a purpose from the same key, and no other', () => {
+test('L5 a key derives one secret per purpose', () => {
   const again = loadKey(pem)
   expect(again.derive('a')).toEqual(key.derive('a'))
   const others = [key.derive('b'), createKey().key.derive('a')]
   for (const other of others) expect(other).not.toEqual(key.derive('a'))
 })
 
-test('L5 a key shows nothing of its secret when it is written out', () => {
+test('L5 a serialized key does not contain its secret', () => {
   const secret = pem.split('\n')[1] ?? ''
   expect(JSON.stringify(key)).not.toContain(secret)
 })
 
-test('L5 no changed character of a checkpoint goes unnoticed', () => {
+test('L5 a change of any character of a checkpoint is detected', () => {
   const vkey = parseVkey(key.vkey)
   const characters = [...note]
   fc.assert(
@@ -94,7 +94,7 @@ test('L5 a checkpoint by another key, of another origin or with a wrong shape is
   for (const [text, why] of cases) expect(() => verifyCheckpoint(text, key.vkey)).toThrow(why)
 })
 
-test('L5 signatures by unknown keys, such as witnesses, do no harm', () => {
+test('L5 signatures by unknown keys, such as witnesses, are ignored', () => {
   const witness = createKey().key
   const lines = signCheckpoint({ size: 1_000_000, root }, key)
   const text = `${lines.slice(0, lines.indexOf('\n\n'))}\n`
@@ -104,7 +104,7 @@ test('L5 signatures by unknown keys, such as witnesses, do no harm', () => {
   expect(verifySignedNote(both, parseVkey(witness.vkey))).toBe(text)
 })
 
-test('L5 unusable keys are refused with the next step, without quoting them', () => {
+test('L5 invalid keys are refused with the next step, without quoting them', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
   const rsaPem = rsa.export({ format: 'pem', type: 'pkcs8' }).toString()
   for (const bad of ['', 'not a key', pem.replace('MC4', 'MC5'), rsaPem])

@@ -7,7 +7,7 @@ import { silentLog } from '#base/log.ts'
 import { createDeferredEntries } from './deferred-entries.ts'
 import { storePath } from '../../test/stores.ts'
 
-/** A store that keeps what is sealed, transaction by transaction. A commit takes as long as the disk is said to need. */
+/** A store that records sealed entries by transaction, with a configurable commit time. */
 function store(commitMs = 0) {
   const sealed: EntryDraft[] = []
   const bodies: number[] = []
@@ -33,7 +33,7 @@ function store(commitMs = 0) {
   return { db: counting, sealed, bodies }
 }
 
-test('RS4 notes are written a few at a time and in order, so that a halt comes in between', async () => {
+test('RS4 deferred entries are written in small batches and in order, so that a halt can run in between', async () => {
   const { db, sealed, bodies } = store()
   const notes = createDeferredEntries(db, () => undefined, silentLog)
   const names = Array.from({ length: 1000 }, (_, at) => `note-${at}`)
@@ -46,7 +46,7 @@ test('RS4 notes are written a few at a time and in order, so that a halt comes i
   await db.close()
 })
 
-test('L12 N3 notes that come while others are written share the next commit', async () => {
+test('L12 N3 entries that are deferred during a commit share the next commit', async () => {
   const { db, sealed, bodies } = store(3)
   const notes = createDeferredEntries(db, () => undefined, silentLog)
   const count = 200
@@ -56,12 +56,12 @@ test('L12 N3 notes that come while others are written share the next commit', as
   }
   await notes.close()
   expect(sealed).toHaveLength(count)
-  // A commit for each began as soon as the one before it had ended.
+  // Each commit started right after the previous one.
   expect(bodies.length).toBeLessThan(count / 4)
   await db.close()
 })
 
-test('L12 closing writes the notes that came while others were written', async () => {
+test('L12 close writes entries that were deferred during a commit', async () => {
   const { db, sealed } = store()
   const notes = createDeferredEntries(db, () => undefined, silentLog)
   const note = () =>

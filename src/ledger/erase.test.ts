@@ -36,13 +36,13 @@ async function setup() {
   return open
 }
 
-const toolOf = ({ ledger }: TestLedger): Tool => {
+const findTool = ({ ledger }: TestLedger): Tool => {
   const tool = ledgerTools(ledger).find(({ name }) => name === 'cowork_redact')
   if (!tool) throw new Error('there is no cowork_redact')
   return tool
 }
 
-/** What `cowork audit export` writes. */
+/** Writes a folder like `cowork audit export`. */
 async function exported({ db, ledger }: TestLedger): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-export-'))
   const store = createLedgerStore('sqlite')
@@ -63,9 +63,9 @@ async function verifiedFolder(folder: string) {
   return verifyLedger(source, vkey, { deep: true })
 }
 
-test('L8 cowork_redact is for owners, wants a reason and erases what is beside the entry', async () => {
+test('L8 cowork_redact requires an owner and a reason and erases the payload', async () => {
   const world = await setup()
-  const tool = toolOf(world)
+  const tool = findTool(world)
   expect(tool).toMatchObject({ by: 'human', role: 'owner', effect: 'destructive' })
   for (const reason of ['', '   ', undefined])
     expect(tool.input.safeParse({ seq: 2, reason }).success).toBe(false)
@@ -90,7 +90,7 @@ test('L8 cowork_redact is for owners, wants a reason and erases what is beside t
   })
 })
 
-test('L8 an exported folder tells an erased payload from a lost one', async () => {
+test('L8 an exported folder distinguishes an erased payload from a lost one', async () => {
   const world = await setup()
   await world.ledger.transact((tx) =>
     world.ledger.erase(tx, 2, 'asked to', { kind: 'human', id: 'ann' }),
@@ -101,16 +101,16 @@ test('L8 an exported folder tells an erased payload from a lost one', async () =
   expect((await verifiedFolder(folder)).problems.map(({ seq }) => seq)).toEqual([1, 3, 4, 5])
 })
 
-test('L8 what is older than the days to keep goes by itself, now and later', async () => {
+test('L8 payloads past their retention are erased at the start and later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
   const { ledger } = await setup()
   const count = async () => (await ledger.payloads([1, 2, 3, 4, 5])).length
   ledger.startPayloadExpiry(2)
   expect(await count()).toBe(5)
   await vi.advanceTimersByTimeAsync(2 * 86_400_000)
-  // The next run is planned when the first one is over, which takes real time.
+  // The next run is scheduled after the first one, which takes real time.
   const later = async () => (await vi.advanceTimersByTimeAsync(3_600_000), count())
   await expect.poll(later).toBe(0)
-  const told = await ledger.find({ types: ['payload.expired'], limit: 9 })
-  expect(told).toHaveLength(1)
+  const entries = await ledger.find({ types: ['payload.expired'], limit: 9 })
+  expect(entries).toHaveLength(1)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createErasureCheck } from './erasure-check.ts'
 
-test('L8 RS7 what is missing or was put back is remembered to the entry, however many there are and are excused', () => {
+test('L8 RS7 missing and restored payloads are tracked per entry for any number of erasures', () => {
   const act = fc.oneof(
     { arbitrary: fc.constant({}), weight: 20 },
     fc.record({ one: fc.nat(20_000) }),

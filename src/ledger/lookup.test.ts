@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-test('R2 an entry is found by its place, with the hash that others cite', async () => {
+test('R2 an entry is found by seq, with its hash', async () => {
   const [first] = await ledger.entries()
   const found = await lookup.entry(ledger.db, first?.seq ?? 0)
   expect(found?.entry).toEqual(first)
@@ -38,7 +38,7 @@ test('R2 a call is found by its id, also inside a transaction', async () => {
   expect(await lookup.call(ledger.db, 'none')).toEqual([])
 })
 
-test('R2 what an actor did to something is found newest first, and nothing of others', async () => {
+test("R2 an actor's entries about a subject are found newest first", async () => {
   const calls = async (subjects: string[]) =>
     (await lookup.listRecentOn(ledger.db, 'sales', subjects)).map(({ ids }) => ids?.call)
   expect(await calls(['a.md'])).toEqual(['c4', 'c1'])

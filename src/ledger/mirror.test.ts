@@ -27,7 +27,7 @@ import { createLedgerStore } from './store.ts'
 
 const newPath = () => join(mkdtempSync(join(tmpdir(), 'cowork-mirror-')), 'logs', 'audit.jsonl')
 
-const linesOf = (path: string) =>
+const readLines = (path: string) =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
 
 /** All lines of a mirror in order, rotated files first. */
@@ -37,10 +37,10 @@ function allLines(path: string): string[] {
   const rotated = readdirSync(folder)
     .filter((name) => /^audit-\d+-\d+\.jsonl$/.test(name))
     .sort((a, b) => first(a) - first(b))
-  return [...rotated.map((name) => join(folder, name)), path].flatMap(linesOf)
+  return [...rotated.map((name) => join(folder, name)), path].flatMap(readLines)
 }
 
-const asideOf = (path: string) =>
+const listQuarantined = (path: string) =>
   readdirSync(join(path, '..')).filter((name) => name.includes('.aside-'))
 
 let open: TestLedger | undefined
@@ -69,44 +69,44 @@ async function setup(count: number) {
   }
 }
 
-test('L9 a mirror has every entry as it was hashed, a line each, and goes on with what comes', async () => {
+test('L9 a mirror has every entry as hashed, one per line, and follows new entries', async () => {
   const { start, record, bodies } = await setup(5)
   const path = newPath()
   const mirror = start(path)
-  await expect.poll(() => linesOf(path)).toEqual(await bodies())
+  await expect.poll(() => readLines(path)).toEqual(await bodies())
   await record(3)
-  await expect.poll(() => linesOf(path)).toHaveLength(8)
-  expect(linesOf(path)).toEqual(await bodies())
+  await expect.poll(() => readLines(path)).toHaveLength(8)
+  expect(readLines(path)).toEqual(await bodies())
   expect(statSync(path).mode & 0o777).toBe(0o600)
   await mirror.close()
 })
 
-test('L9 a mirror that is closed has everything, and the next one goes on from there', async () => {
+test('L9 a closed mirror is complete, and the next one continues it', async () => {
   const { start, record, bodies } = await setup(3)
   const path = newPath()
   for (let round = 0; round < 4; round++) {
     const mirror = start(path)
     await record(2)
     await mirror.close()
-    expect(linesOf(path)).toEqual(await bodies())
+    expect(readLines(path)).toEqual(await bodies())
   }
 })
 
-test('L9 a mirror that was deleted is rebuilt, at once or at the next start', async () => {
+test('L9 a deleted mirror is rebuilt immediately or at the next start', async () => {
   const { start, record, bodies } = await setup(4)
   const path = newPath()
   const mirror = start(path)
-  await expect.poll(() => linesOf(path)).toHaveLength(4)
+  await expect.poll(() => readLines(path)).toHaveLength(4)
   rmSync(path)
   await record(1)
-  await expect.poll(() => linesOf(path)).toHaveLength(5)
+  await expect.poll(() => readLines(path)).toHaveLength(5)
   await mirror.close()
   rmSync(join(path, '..'), { recursive: true })
   await start(path).close()
-  expect(linesOf(path)).toEqual(await bodies())
+  expect(readLines(path)).toEqual(await bodies())
 })
 
-test('L9 a mirror holds what it is to show and no more, across restarts too', async () => {
+test('L9 a mirror contains only its selected lines, also after restarts', async () => {
   const { start, record } = await setup(4)
   const path = newPath()
   const shows: MirrorOptions['toLines'] = ({ actor, seq }) =>
@@ -114,13 +114,13 @@ test('L9 a mirror holds what it is to show and no more, across restarts too', as
   await start(path, { toLines: shows }).close()
   await record(8)
   await start(path, { toLines: shows }).close()
-  expect(linesOf(path)).toEqual(
+  expect(readLines(path)).toEqual(
     [3, 6, 9, 12].map((seq) => `{"actor":{"id":"cowork","kind":"system"},"seq":${seq}}`),
   )
-  expect(asideOf(path)).toEqual([])
+  expect(listQuarantined(path)).toEqual([])
 })
 
-test('L10 a full mirror is rotated and every entry stays reachable', async () => {
+test('L10 a full mirror is rotated and every entry stays available', async () => {
   const { start, record, bodies } = await setup(10)
   const path = newPath()
   for (let round = 0; round < 5; round++) {
@@ -135,7 +135,7 @@ test('L10 a full mirror is rotated and every entry stays reachable', async () =>
   for (const name of names) expect(statSync(join(path, '..', name)).size).toBeLessThanOrEqual(1000)
 })
 
-test('L10 after a kill between renaming and writing, or without the newest file, the place is found', async () => {
+test('L10 recovery works after a kill between rename and write, or without the newest file', async () => {
   const { start, record, bodies } = await setup(20)
   const path = newPath()
   await start(path, { maxBytes: 1000 }).close()
@@ -145,7 +145,7 @@ test('L10 after a kill between renaming and writing, or without the newest file,
   expect(allLines(path)).toEqual(await bodies())
 })
 
-test('L9 a file of another ledger, or of somebody else, is set aside and not touched', async () => {
+test('L9 a foreign file is quarantined unchanged', async () => {
   const { start, bodies } = await setup(3)
   const path = newPath()
   mkdirSync(join(path, '..'))
@@ -153,15 +153,15 @@ test('L9 a file of another ledger, or of somebody else, is set aside and not tou
   for (const [index, text] of foreign.entries()) {
     writeFileSync(path, text)
     await start(path).close()
-    expect(linesOf(path)).toEqual(await bodies())
-    const aside = asideOf(path)
+    expect(readLines(path)).toEqual(await bodies())
+    const aside = listQuarantined(path)
     expect(aside).toHaveLength(index + 1)
     const kept = aside.map((name) => readFileSync(join(path, '..', name), 'utf8'))
     expect(kept).toContain(text)
   }
 })
 
-test('L9 F6 what is set aside goes where it is wanted, also what was set aside before', async () => {
+test('L9 F6 quarantined files, also older ones, go to the configured folder', async () => {
   const { start, bodies } = await setup(3)
   const path = newPath()
   const folder = join(path, '..')
@@ -172,14 +172,14 @@ test('L9 F6 what is set aside goes where it is wanted, also what was set aside b
   writeFileSync(join(folder, 'audit.aside-notes.md'), 'mine')
   writeFileSync(path, '{"seq":2}\n')
   await start(path, { quarantineDir: asideIn }).close()
-  expect(linesOf(path)).toEqual(await bodies())
+  expect(readLines(path)).toEqual(await bodies())
   expect(readdirSync(folder).toSorted()).toEqual(['aside', 'audit.aside-notes.md', 'audit.jsonl'])
   const kept = readdirSync(asideIn).map((name) => readFileSync(join(asideIn, name), 'utf8'))
   expect(kept.toSorted()).toEqual(['before\n', 'before\n', '{"seq":2}\n'])
   expect(statSync(asideIn).mode & 0o777).toBe(0o700)
 })
 
-test('L9 a mirror ahead of a store that was put back is set aside and written anew', async () => {
+test('L9 a mirror ahead of a restored store is quarantined and rewritten', async () => {
   const { start } = await setup(10)
   const path = newPath()
   await start(path, { maxBytes: 1000 }).close()
@@ -187,10 +187,10 @@ test('L9 a mirror ahead of a store that was put back is set aside and written an
   const { start: startAgain, bodies } = await setup(4)
   await startAgain(path, { maxBytes: 1000 }).close()
   expect(allLines(path)).toEqual(await bodies())
-  expect(asideOf(path).length).toBeGreaterThan(1)
+  expect(listQuarantined(path).length).toBeGreaterThan(1)
 })
 
-test('L9 a disk error is logged once, retried, and stops nothing', async () => {
+test('L9 a disk error is logged once and retried', async () => {
   const { start, record, bodies, logged } = await setup(2)
   const path = newPath()
   const folder = join(path, '..')
@@ -199,7 +199,7 @@ test('L9 a disk error is logged once, retried, and stops nothing', async () => {
   await expect.poll(() => logged.length).toBe(1)
   await record(2)
   rmSync(folder)
-  await expect.poll(() => linesOf(path), { timeout: 20_000 }).toEqual(await bodies())
+  await expect.poll(() => readLines(path), { timeout: 20_000 }).toEqual(await bodies())
   await expect.poll(() => logged.length).toBe(2)
   expect(logged.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
     'mirror write failed',
@@ -208,7 +208,7 @@ test('L9 a disk error is logged once, retried, and stops nothing', async () => {
   await mirror.close()
 }, 30_000)
 
-test('L9 a mirror that never could be written lets the ledger close', async () => {
+test('L9 a mirror that cannot be written does not block close', async () => {
   const { start } = await setup(1)
   const path = newPath()
   writeFileSync(join(path, '..'), '')
@@ -223,7 +223,7 @@ const entry = (seq: number, length: number, count = 1): MirrorLine => ({
   ).join('\n'),
 })
 
-/** What a mirror of these entries becomes after whatever happened to its files. */
+/** Runs a mirror over damaged files and returns the result. */
 async function recovered(path: string, entries: readonly MirrorLine[], maxBytes: number) {
   const asides: string[] = []
   const file = createMirrorFile(path, maxBytes, (name) => asides.push(name))
@@ -232,7 +232,7 @@ async function recovered(path: string, entries: readonly MirrorLine[], maxBytes:
   return { place, asides, lines: allLines(path) }
 }
 
-test('RM8 L9 L10 wherever a mirror was cut, it becomes whole again without a line missing or twice', async () => {
+test('RM8 L9 L10 a mirror recovers from any truncation without missing or duplicate lines', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(60), fc.integer({ min: 1, max: 3 })), {
@@ -261,7 +261,7 @@ test('RM8 L9 L10 wherever a mirror was cut, it becomes whole again without a lin
   )
 }, 30_000)
 
-test('L9 lines longer than what is read at first are found as well', async () => {
+test('L9 recovery finds lines longer than the first read', async () => {
   const path = newPath()
   const entries = [entry(1, 100_000), entry(2, 1), entry(3, 300_000)]
   await recovered(path, entries, 1e8)

@@ -27,7 +27,7 @@ const draft: EntryDraft = {
   data: { tool: 'create_file', agent_token: 'x' },
 }
 
-test('L3 an entry is the canonical JSON of what happened, without secrets, marking what is only claimed', () => {
+test('L3 an entry is canonical JSON without secrets, with claims marked', () => {
   expect(sealed(draft).body).toBe(
     '{"actor":{"client":{"name":"claude-code","self_reported":true,"transport":"stdio","version":"2.1"},' +
       '"id":"sales","kind":"agent","session":"s1","verified":true},"at":1700000000000,' +
@@ -36,20 +36,20 @@ test('L3 an entry is the canonical JSON of what happened, without secrets, marki
   )
 })
 
-test('L4 the leaf is the hash of exactly the bytes that are stored', () => {
+test('L4 the leaf is the hash of the stored bytes', () => {
   const { body, leaf, entry } = sealed(draft)
   expect(leaf).toEqual(leafHash(Buffer.from(body)))
   expect(canonicalJson(entry)).toBe(body)
 })
 
-test('L4 a payload is kept beside the entry under a salted digest, without its secrets', () => {
+test('L4 a payload is stored separately under a salted digest, without secrets', () => {
   const { entry, payload } = sealed({ ...draft, payload: { path: 'a', password: 'hunter2' } })
   expect(payload?.body).toBe('{"password":"[redacted]","path":"a"}')
   expect(entry.payload).toBe(sha256Hex(`5a17:${payload?.body}`))
   expect(sealed(draft)).not.toHaveProperty('payload')
 })
 
-test('L3 whatever a domain drafts becomes an entry that parses, or is refused', () => {
+test('L3 any draft becomes a valid entry or is refused', () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 })
   const optional = { requiredKeys: [] as never[] }
   const drafts = fc.record({
@@ -72,7 +72,7 @@ test('L3 whatever a domain drafts becomes an entry that parses, or is refused', 
   )
 })
 
-test('L3 patterns of the owner cannot break the words of the record', () => {
+test("L3 patterns of the owner cannot change cowork's own terms", () => {
   const all = createRedactor({ secrets: [], patterns: ['agent|client|call', '[0-9a-f]{8}'] })
   const { entry, payload } = sealed({ ...draft, payload: 'x' }, all)
   expect(entrySchema.safeParse(entry).success).toBe(true)
@@ -80,13 +80,13 @@ test('L3 patterns of the owner cannot break the words of the record', () => {
   expect(entry.payload).toBe(payload?.digest)
 })
 
-test('L3 only what belongs in the record is taken from a caller', () => {
+test('L3 toActor takes only the recorded fields of a caller', () => {
   const caller = { ...draft.actor, scopes: ['read:*'], role: 'owner' }
   expect(sealed({ ...draft, actor: caller }).entry.actor).not.toHaveProperty('scopes')
 })
 
 test.each(['', 'call', 'call.', 'Call.done', 'call.done.twice', 'call done', 'call.done1', '1.x'])(
-  'L3 "%s" is no type of entry',
+  'L3 "%s" is not an entry type',
   (type) => {
     expect(() => sealed({ ...draft, type })).toThrow('noun.past')
   },

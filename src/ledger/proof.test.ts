@@ -6,7 +6,7 @@ import { appendLeaf, emptyFrontier, leafHash, nodeHash, computeRoot } from './tr
 
 const count = 3000
 
-// levels[L] as a store keeps them; roots[n] for every size.
+// levels[L] as in a store; roots[n] for every size.
 const levels: Buffer[][] = [[], [], []]
 const roots: Buffer[] = [computeRoot(emptyFrontier)]
 let frontier = emptyFrontier
@@ -53,7 +53,7 @@ test('L6 the reference leaves give the reference proofs of RFC 6962', async () =
   ])
 })
 
-test('L6 any entry is proven in a ledger of any size that holds it', async () => {
+test('L6 any entry is proven in a ledger of any size that contains it', async () => {
   await fc.assert(
     fc.asyncProperty(indexAndSize, async ([index, size]) => {
       const proof = await inclusionProof(read, index, size)
@@ -73,7 +73,7 @@ test('L6 any two sizes of one ledger are proven consistent', async () => {
   )
 })
 
-test('L6 every proof of a small ledger holds, and none holds for another place', async () => {
+test('L6 every proof of a small ledger is valid only for its own index', async () => {
   for (let size = 1; size <= 20; size++)
     for (let index = 0; index < size; index++) {
       const proof = await inclusionProof(read, index, size)
@@ -87,7 +87,7 @@ test('L6 every proof of a small ledger holds, and none holds for another place',
     }
 })
 
-test('L6 a proof with one bit changed, one hash more or one less proves nothing', async () => {
+test('L6 a proof with one bit changed, one hash added or removed is invalid', async () => {
   await fc.assert(
     fc.asyncProperty(indexAndSize, fc.nat(), fc.nat(255), async ([index, size], which, bit) => {
       const proof = await inclusionProof(read, index, size)
@@ -121,7 +121,7 @@ test('L6 a proof with one bit changed, one hash more or one less proves nothing'
   )
 })
 
-test('L6 garbage instead of a proof answers no and never throws', () => {
+test('L6 an invalid proof returns false and never throws', () => {
   const hash = fc.oneof(
     fc.uint8Array({ maxLength: 40 }),
     fc.constant(leafAt(0)),
@@ -136,7 +136,7 @@ test('L6 garbage instead of a proof answers no and never throws', () => {
   )
 })
 
-test('L6 a proof for what the ledger does not hold, or from damaged hashes, is refused', async () => {
+test('L6 a proof of a missing entry or from damaged hashes is refused', async () => {
   await expect(inclusionProof(read, 5, 5)).rejects.toThrow('Entry 5 is not in a ledger of size 5')
   await expect(inclusionProof(read, -1, 5)).rejects.toThrow('is not in a ledger')
   await expect(consistencyProof(read, 6, 5)).rejects.toThrow('is not a later size than 6')
@@ -145,8 +145,8 @@ test('L6 a proof for what the ledger does not hold, or from damaged hashes, is r
   await expect(consistencyProof(torn, 5, 900)).rejects.toThrow('are incomplete')
 })
 
-test('L6 sizes up to 2^40 are proven with two reads per level at most', async () => {
-  // With equal leaves every complete subtree of a height is equal, so a tree of any size is known.
+test('L6 proofs for sizes up to 2^40 take at most two reads per level', async () => {
+  // With equal leaves all complete subtrees of a height are equal, so a tree of any size can be computed.
   const subtrees = [leafHash('same')]
   const subtree = (height: number): Buffer => {
     const below = () => subtree(height - 1)

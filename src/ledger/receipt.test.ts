@@ -34,11 +34,11 @@ beforeAll(async () => {
 })
 afterAll(() => open.close())
 
-const receiptOf = async (call: string) =>
+const createReceipt = async (call: string) =>
   Buffer.from(formatReceipt(await open.ledger.receipt(call)))
 
-test('L16 a receipt has every entry of its call and the decisions it names, and verifies offline', async () => {
-  const { entries, ...about } = verifyReceipt(await receiptOf('c1'), open.ledger.vkey)
+test('L16 a receipt has all entries and decisions of its call and verifies offline', async () => {
+  const { entries, ...about } = verifyReceipt(await createReceipt('c1'), open.ledger.vkey)
   expect(about).toEqual({ call: 'c1', vkey: open.ledger.vkey, size: 6 })
   expect(entries.map(({ seq, type }) => [seq, type])).toEqual([
     [1, 'approval.requested'],
@@ -50,12 +50,12 @@ test('L16 a receipt has every entry of its call and the decisions it names, and 
 })
 
 test('L16 a receipt of another ledger is refused', async () => {
-  const file = await receiptOf('c1')
+  const file = await createReceipt('c1')
   expect(() => verifyReceipt(file, createKey().key.vkey)).toThrow('it names the key')
 })
 
-test('RS1 L16 a changed byte anywhere in a receipt is found', async () => {
-  const file = await receiptOf('c1')
+test('RS1 L16 a change of any byte of a receipt is detected', async () => {
+  const file = await createReceipt('c1')
   fc.assert(
     fc.property(fc.nat(file.length - 1), fc.nat(7), fc.boolean(), (at, bit, hasKey) => {
       const changed = Buffer.from(file)
@@ -66,8 +66,8 @@ test('RS1 L16 a changed byte anywhere in a receipt is found', async () => {
   )
 })
 
-test('RS1 L16 a receipt that is spelled another way is refused', async () => {
-  const text = (await receiptOf('c1')).toString()
+test('RS1 L16 a receipt in another format is refused', async () => {
+  const text = (await createReceipt('c1')).toString()
   const others = [
     `${text}\n`,
     `\ufeff${text}`,
@@ -81,7 +81,7 @@ test('RS1 L16 a receipt that is spelled another way is refused', async () => {
     )
 })
 
-test('L16 entries of a receipt that change places, or come twice, are refused', async () => {
+test('L16 reordered or duplicate entries of a receipt are refused', async () => {
   const { ledger } = open
   const mine = await ledger.receipt('c1')
   for (const entries of [mine.entries.toReversed(), mine.entries.flatMap((one) => [one, one])])
@@ -90,7 +90,7 @@ test('L16 entries of a receipt that change places, or come twice, are refused', 
     ).toThrow('not in the order of the ledger')
 })
 
-test('L16 an entry of another call is refused, and so is a receipt without entries', async () => {
+test('L16 a receipt with an entry of another call or without entries is refused', async () => {
   const { ledger } = open
   const [mine, other] = [await ledger.receipt('c1'), await ledger.receipt('c2')]
   const foreign = other.entries.filter(({ entry }) => entry.includes('"c2"'))

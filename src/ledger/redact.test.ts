@@ -51,11 +51,11 @@ test.each([
   'idempotency_key',
   'key',
   'compassword',
-])('L3 the value of %s is no secret', (name) => {
+])('L3 the value of %s is not a secret', (name) => {
   expect(isSecretName(name)).toBe(false)
 })
 
-test('L3 an absent secret may be seen to be absent', () => {
+test('L3 an absent secret stays visible as absent', () => {
   expect(redact({ token: null, secret: false, password: undefined, cookie: '' })).toEqual({
     token: null,
     secret: false,
@@ -100,7 +100,7 @@ test.each([
   expect(redact({ [text]: 1 })).toEqual({ [expected]: 1 })
 })
 
-test('L3 known values go wherever they are, plain, escaped, encoded or as a number', () => {
+test('L3 known values are redacted in any form: plain, escaped, encoded or as a number', () => {
   const known = createRedactor({ secrets: ['pa"ss wörd', '48151623', 'short'], patterns: [] })
   expect(
     known({
@@ -121,7 +121,7 @@ test('L3 known values go wherever they are, plain, escaped, encoded or as a numb
   })
 })
 
-test('L3 patterns of the owner apply to texts, names and numbers', () => {
+test('L3 patterns of the owner apply to strings, keys and numbers', () => {
   const own = createRedactor({ secrets: [], patterns: ['(?i)project\\s+\\w+', '\\d{8}'] })
   expect(own({ a: 'about Project Falcon.', b: 12345678, c: 1234567 })).toEqual({
     a: 'about [redacted].',
@@ -130,14 +130,14 @@ test('L3 patterns of the owner apply to texts, names and numbers', () => {
   })
 })
 
-test('L3 a pattern that cannot be read, or would match everything, is refused at start', () => {
+test('L3 an invalid pattern or one that matches the empty text is refused at startup', () => {
   for (const pattern of ['(', '(?=x)', 'a*', ''])
     expect(() => createRedactor({ secrets: [], patterns: [pattern] })).toThrow(
       /^Invalid redaction pattern/,
     )
 })
 
-test('L3 what is not plain JSON is described, or refused: never recorded as it came', () => {
+test('L3 values that are not plain JSON are converted or refused', () => {
   expect(
     redact({
       at: new Date(0),
@@ -167,38 +167,38 @@ test('L3 64 levels and 256 KiB are the limits', () => {
   expect(redact('x'.repeat(250_000))).toHaveLength(250_000)
   expect(() => redact('x'.repeat(262_145))).toThrow('larger than 256 KiB')
   expect(() => redact(Array.from({ length: 40_000 }, (_, i) => i))).toThrow('larger than 256 KiB')
-  // The marks count too, or what was recorded once could not be recorded again.
+  // Marks count too: otherwise a recorded value could not be recorded again.
   const tokens = Array.from({ length: 20_000 }, () => 'token=a')
   expect(() => redact(tokens)).toThrow('larger than 256 KiB')
   const laughs = Array.from({ length: 30 }).reduce((inner) => [inner, inner, inner], 'ha')
   expect(() => redact(laughs)).toThrow('larger than 256 KiB')
 })
 
-test('RS4 L3 a text with more than 256 secrets is taken out whole', () => {
+test('RS4 L3 a text with more than 256 secrets is redacted completely', () => {
   expect(redact('token=a '.repeat(256))).toBe('token=[redacted] '.repeat(256))
   expect(redact('token=a '.repeat(257))).toBe('[redacted]')
   expect(redact('bearer abcdefgh '.repeat(15_000))).toBe('[redacted]')
 })
 
-test('L3 no name is lost: not the prototype, and not one hidden behind another', () => {
+test('L3 no key is lost, neither __proto__ nor keys that become equal', () => {
   const copy = redact(JSON.parse('{"__proto__": {"token": "x", "a": 1}}'))
   expect(canonicalJson(copy)).toBe('{"__proto__":{"a":1,"token":"[redacted]"}}')
   expect(() => redact({ [`${agentToken}`]: 1, '[redacted]': 2 })).toThrow('keys are equal')
 })
 
-test('L3 what cleaning uncovers is judged again', () => {
+test('L3 secrets that a replacement exposes are redacted too', () => {
   const own = createRedactor({ secrets: ['halved\ud83d'], patterns: ['foo'] })
   expect(own({ footoken: 'x' })).toEqual({ '[redacted]token': '[redacted]' })
   expect(own('halved\u{1f600}')).toBe('[redacted]\ufffd')
 })
 
-test('L3 the value that was given is left alone', () => {
+test('L3 the input is not modified', () => {
   const given = { token: 'x', list: [{ password: 'y' }] }
   redact(given)
   expect(given).toEqual({ token: 'x', list: [{ password: 'y' }] })
 })
 
-// Words that rules look for, so that random texts reach them.
+// Words of the rules, so that random texts match them.
 const bait = fc.constantFrom(
   'token',
   '=',
@@ -243,7 +243,7 @@ const strange = createRedactor({
   patterns: ['\\w', '^.', '[a-z]+$', '\\b'],
 })
 
-test('L3 whatever is answered is canonical JSON, and redacting it again changes nothing', () => {
+test('L3 the result is canonical JSON, and redaction is idempotent', () => {
   fc.assert(
     fc.property(anything, fc.constantFrom(redact, strange), (value, with_) => {
       let once
@@ -263,7 +263,7 @@ test('L3 whatever is answered is canonical JSON, and redacting it again changes 
   )
 })
 
-test('L3 a planted secret never comes through, wherever it was planted', () => {
+test('L3 a planted secret is always redacted', () => {
   const secret = 'Zq7-planted.Value_99'
   const known = createRedactor({ secrets: [secret], patterns: ['PATTERN[0-9]{4}'] })
   const planted = fc.constantFrom(secret, agentToken, jwt, 'PATTERN1234', `ghp_${'Q9'.repeat(18)}`)
@@ -279,7 +279,7 @@ test('L3 a planted secret never comes through, wherever it was planted', () => {
   )
 })
 
-test('L3 no secret is too well hidden to be looked for', () => {
+test('L3 the fast check does not skip any secret', () => {
   const hex = '0123456789abcdef'.repeat(3)
   const secret = fc.constantFrom(
     `sk-cowork-${hex}`,
@@ -305,14 +305,14 @@ test('L3 no secret is too well hidden to be looked for', () => {
   fc.assert(
     fc.property(around, secret, around, (before, value, after) => {
       const whole = before.join('') + value + after.join('')
-      // An equals sign has every text looked at in full.
+      // An equals sign makes the fast check run all rules.
       expect(redact(`= ${whole}`)).toBe(`= ${redact(whole)}`)
     }),
     { numRuns: 2000 },
   )
 })
 
-test('L3 hostile text that fills the limit is answered, not hung on', () => {
+test('L3 hostile text of maximum size is redacted in bounded time', () => {
   const most = 256 * 1024 - 64
   const own = createRedactor({ secrets: ['aaaaaaaaab'], patterns: ['(a+)+$', '(\\w+\\s?)*!'] })
   const pieces = [
@@ -346,7 +346,7 @@ test('L3 hostile text that fills the limit is answered, not hung on', () => {
   }
 })
 
-test('RS7 a copy that people read keeps the order of names', () => {
+test('RS7 a copy for people keeps the order of keys', () => {
   const change = { stage: 'won', amount: 1, password: 'x', '2': 'b' }
   expect(Object.keys(redact.withLimit(change, 1000) as object)).toEqual(Object.keys(change))
   expect(redact.withLimit(change, 1000)).toEqual(redact(change))

@@ -14,7 +14,7 @@ import { createSealer } from './sealer.ts'
 import { openLedger } from './service.ts'
 import { verifyTail } from './tail.ts'
 
-/** A ledger of ten entries that was closed in order. */
+/** A ledger of ten entries after a clean shutdown. */
 async function written() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-tail-'))
   const path = join(folder, 'cowork.db')
@@ -56,7 +56,7 @@ async function written() {
   return { change, look }
 }
 
-test('K5, L7 the end of a ledger that was not touched is in order', async () => {
+test('K5, L7 the end of an unmodified ledger verifies', async () => {
   const { look } = await written()
   expect(await look()).toEqual({ size: 10, signed: 10, newestAt: 5000 })
   expect(await look(3)).toEqual({ size: 10, signed: 10, newestAt: 5000 })
@@ -64,7 +64,7 @@ test('K5, L7 the end of a ledger that was not touched is in order', async () => 
 
 test.each([
   [`update ledger_entry set body = replace(body, 'test', 'best') where seq = 9`, 9],
-  // Both read as the same text.
+  // Both decode to the same text.
   [
     `update ledger_entry set body = replace(body, char(65533), cast(x'80' as text)) where seq = 9`,
     9,

@@ -35,7 +35,7 @@ async function setup() {
     called('write_file', '/docs/b.txt', { type: 'call.failed' }),
     called('write_file', '/other', { type: 'call.refused', actor: { kind: 'agent', id: 'ops' } }),
     { ...called('x', '/docs'), type: 'call.started' },
-    // A proposal is its own call; before 0014 it had one beside it and named no tool.
+    // A proposal entry records its call; before 0014 it had a separate call entry and no tool.
     called('cowork_propose', 'deal-1', { type: 'proposal.created', domain: 'crm' }),
     called('', 'deal-1', { type: 'proposal.created', domain: 'crm', data: {} }),
   ]
@@ -56,14 +56,14 @@ async function setup() {
   }
 }
 
-test('L10 I4 an agent sees nothing of whoever had its name before, whatever time it asks from', async () => {
+test('L10 I4 an agent never sees entries of an earlier holder of its id', async () => {
   const ask = await setup()
   const later = { ...agent, since: Date.now() + 60_000 }
   expect(await ask({}, agent)).not.toEqual([])
   for (const args of [{}, { date_from: '2020-01-01' }]) expect(await ask(args, later)).toEqual([])
 })
 
-test('L10 get_audit_log answers in the names of the seed, newest first, with times in UTC', async () => {
+test('L10 get_audit_log returns the fields of File Ops, newest first, with times in UTC', async () => {
   const ask = await setup()
   const entries = await ask()
   expect(entries.map(({ operation, success }) => [operation, success])).toEqual([
@@ -102,7 +102,7 @@ test('L10 get_audit_log filters by path, operation and date, and an agent sees i
   await expect(ask({ date_from: 'yesterday-ish' })).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
-test('L10 FT8 a call about several files has a line for each, and each is found by its path', async () => {
+test('L10 FT8 a call with several files has a line for each, found by path', async () => {
   const ask = await setup()
   const files = [
     { path: '/home/ann/a.txt', area: 'workspace', size_bytes: 3 },
@@ -133,7 +133,7 @@ test('L10 FT8 a call about several files has a line for each, and each is found 
   expect(await lines({ limit: 2 })).toEqual([a, c])
 })
 
-test('L10 FT8 a call without an object names what it was about in its files; a dry run is told apart', async () => {
+test('L10 FT8 a call without a subject lists its files, and a dry run is marked', async () => {
   const ask = await setup()
   const files = [{ path: '/home/ann/back.txt', area: 'workspace' }]
   const restored = { tool: 'trash_restore', area: 'workspace', size_bytes: 4, files }

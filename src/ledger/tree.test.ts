@@ -33,7 +33,7 @@ const roots = [
 const grown = (hashes: readonly Buffer[]): Frontier =>
   hashes.reduce<Frontier>((frontier, leaf) => appendLeaf(frontier, leaf), emptyFrontier)
 
-/** RFC 6962 2.1, word for word: slow, and nothing shared with what is tested. */
+/** RFC 6962 2.1 literally: slow and independent of the tested code. */
 function definedRoot(hashes: readonly Buffer[]): Buffer {
   const [only] = hashes
   if (only === undefined) return sha256('')
@@ -61,12 +61,12 @@ test('L4 a leaf is the hash of a zero byte and the UTF-8 of the text', () => {
   )
 })
 
-test('L4 a node cannot be passed off as a leaf', () => {
+test('L4 a node hash is never a leaf hash', () => {
   const [a, b] = [leafHash('a'), leafHash('b')]
   expect(nodeHash(a, b)).not.toEqual(leafHash(Buffer.concat([a, b])))
 })
 
-test('L4 growing leaf by leaf gives the root of the definition at every size', () => {
+test('L4 appending leaf by leaf gives the defined root at every size', () => {
   const hashes = Array.from({ length: 600 }, (_, i) => leafHash(String(i)))
   fc.assert(
     fc.property(fc.nat(600), (size) => {
@@ -77,7 +77,7 @@ test('L4 growing leaf by leaf gives the root of the definition at every size', (
   )
 })
 
-test('L4 growing leaves the tree it grew from as it was', () => {
+test('L4 appendLeaf does not modify its input', () => {
   const before = grown(leaves.slice(0, 3).map(leafHash))
   const root = computeRoot(before)
   appendLeaf(before, leafHash('x'))
@@ -85,7 +85,7 @@ test('L4 growing leaves the tree it grew from as it was', () => {
   expect(computeRoot(before)).toEqual(root)
 })
 
-test('L4 every complete subtree of 256 and of 65,536 leaves is told once, in order', () => {
+test('L4 every complete subtree of 256 and 65,536 leaves is reported once, in order', () => {
   const hashes = Array.from({ length: 66_100 }, (_, i) => leafHash(String(i)))
   const nodes: [number, number, Buffer][] = []
   let frontier = emptyFrontier
@@ -101,7 +101,7 @@ test('L4 every complete subtree of 256 and of 65,536 leaves is told once, in ord
   ])
 })
 
-test('L4 a frontier survives being stored, and a damaged one is refused', () => {
+test('L4 a frontier can be stored and read, and a damaged one is refused', () => {
   fc.assert(
     fc.property(fc.nat(300), fc.nat(300), (size, other) => {
       const frontier = grown(Array.from({ length: size }, (_, i) => leafHash(String(i))))
@@ -118,18 +118,18 @@ test('L4 a frontier survives being stored, and a damaged one is refused', () => 
     expect(() => decodeFrontier(size, '')).toThrow('does not match')
 })
 
-test('L4 sizes beyond 32 bits close the right subtrees', () => {
+test('L4 sizes beyond 32 bits complete the right subtrees', () => {
   fc.assert(
     fc.property(bigSize(), (size) => {
       const bits = BigInt(size).toString(2)
       const peaks = [...bits].filter((bit) => bit === '1').map((_, i) => leafHash(String(i)))
-      const told: [number, number][] = []
+      const reported: [number, number][] = []
       const next = appendLeaf({ size, peaks }, leafHash('new'), (level, index) => {
-        told.push([level, index])
+        reported.push([level, index])
       })
       expect(next.peaks.length).toBe((BigInt(size) + 1n).toString(2).replaceAll('0', '').length)
       const closed = /1*$/.exec(bits)?.[0].length ?? 0
-      expect(told).toEqual(
+      expect(reported).toEqual(
         Array.from({ length: Math.floor(closed / 8) }, (_, i) => [
           i + 1,
           Number(BigInt(size) >> BigInt(8 * (i + 1))),
@@ -140,7 +140,7 @@ test('L4 sizes beyond 32 bits close the right subtrees', () => {
   )
 })
 
-/** Sizes from 2^31 to 2^40, often just below a power of two, where whole tiles close. */
+/** Sizes from 2^31 to 2^40, often just below a power of two, where tiles are completed. */
 function bigSize(): fc.Arbitrary<number> {
   return fc
     .tuple(fc.integer({ min: 31, max: 40 }), fc.integer({ min: -3, max: 3 }), fc.nat(2 ** 31 - 1))

@@ -21,7 +21,7 @@ import type { LedgerSource, StoredNode } from './verify.ts'
 
 const { key } = createKey()
 const redact = createRedactor({ secrets: [], patterns: [] })
-const columnsOf = (entry: Entry) => ({ actor: entry.actor.id, call: entry.ids?.call })
+const toColumns = (entry: Entry) => ({ actor: entry.actor.id, call: entry.ids?.call })
 
 type Kept = {
   entries: StoredEntry[]
@@ -30,8 +30,8 @@ type Kept = {
   head: NonNullable<LedgerSource['head']>
 }
 
-/** What an honest writer leaves behind. A checkpoint after each of `signedAt`. */
-function kept(drafts: EntryDraft[], signedAt: number[] = []): Kept {
+/** Builds a valid ledger with a checkpoint at each size of `signedAt`. */
+function buildLedger(drafts: EntryDraft[], signedAt: number[] = []): Kept {
   const entries: StoredEntry[] = []
   const checkpoints: Kept['checkpoints'] = []
   const nodes: StoredNode[] = []
@@ -42,7 +42,7 @@ function kept(drafts: EntryDraft[], signedAt: number[] = []): Kept {
     const prepared = prepare(draft, { redact, salt: () => `salt${i}` })
     const { entry, body, leaf, payload } = seal(prepared, { seq, at, prev: hash })
     hash = leaf.toString('hex')
-    entries.push({ seq, at, type: draft.type, hash, body, columns: columnsOf(entry), payload })
+    entries.push({ seq, at, type: draft.type, hash, body, columns: toColumns(entry), payload })
     frontier = appendLeaf(frontier, leaf, (level, index, node) => {
       nodes.push({ level, index, hash: node })
     })
@@ -58,11 +58,11 @@ function kept(drafts: EntryDraft[], signedAt: number[] = []): Kept {
   return { entries, checkpoints, nodes, head }
 }
 
-const sourceOf = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): LedgerSource => ({
+const toSource = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): LedgerSource => ({
   async *entries() {
     for (let i = 0; i < entries.length; i += batch) yield entries.slice(i, i + batch)
   },
-  toColumns: columnsOf,
+  toColumns: toColumns,
   checkpoints: async () => checkpoints,
   async *nodes() {
     yield nodes
@@ -70,7 +70,7 @@ const sourceOf = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): Ledge
   head,
 })
 
-const verified = (ledger: Kept, deep = false) => verifyLedger(sourceOf(ledger), key.vkey, { deep })
+const verified = (ledger: Kept, deep = false) => verifyLedger(toSource(ledger), key.vkey, { deep })
 
 const noted = (i: number): EntryDraft => ({
   type: 'note.taken',
@@ -81,7 +81,7 @@ const noted = (i: number): EntryDraft => ({
 })
 const notes = (count: number) => Array.from({ length: count }, (_, i) => noted(i))
 
-/** A random honest ledger whose end is signed, and one place in it. */
+/** A random valid ledger with a signed end, and one index in it. */
 const ledgerAndPlace = fc.integer({ min: 1, max: 40 }).chain((count) =>
   fc.record({
     count: fc.constant(count),
@@ -90,7 +90,7 @@ const ledgerAndPlace = fc.integer({ min: 1, max: 40 }).chain((count) =>
   }),
 )
 
-/** Changes a ledger at a random place and says which seq a verifier must name; undefined = nothing to change. */
+/** Changes a ledger at a random index and returns the seq that a verifier must report; undefined without a change. */
 type Change = (ledger: Kept, at: number, random: number) => number | undefined
 
 function edit(ledger: Kept, at: number, more: Partial<StoredEntry>) {
@@ -99,14 +99,14 @@ function edit(ledger: Kept, at: number, more: Partial<StoredEntry>) {
   ledger.entries[at] = { ...entry, ...more }
 }
 
-/** The place after the last checkpoint that is older than this change. */
+/** The seq after the last checkpoint before this change. */
 const firstUnsigned = ({ checkpoints }: Kept, at: number) =>
   Math.max(0, ...checkpoints.map(({ size }) => size).filter((size) => size <= at)) + 1
 
-test('L6 an honest ledger verifies with the public key alone, also deeply', async () => {
+test('L6 a valid ledger verifies with the public key alone, also with `deep`', async () => {
   await fc.assert(
     fc.asyncProperty(ledgerAndPlace, fc.boolean(), async ({ count, signedAt }, deep) => {
-      const result = await verified(kept(notes(count), signedAt), deep)
+      const result = await verified(buildLedger(notes(count), signedAt), deep)
       expect(result).toMatchObject({ ok: true, entries: count, size: count, signed: count })
       expect(result.checkpoints).toBe(new Set(signedAt).size)
     }),
@@ -114,17 +114,17 @@ test('L6 an honest ledger verifies with the public key alone, also deeply', asyn
   )
 })
 
-test('L6 a ledger with stored hashes of two levels verifies, and so does an empty one', async () => {
-  const large = kept(notes(66_000), [1, 255, 256, 257, 512, 40_000, 65_536, 65_537, 66_000])
+test('L6 a ledger with stored hashes of two levels and an empty ledger verify', async () => {
+  const large = buildLedger(notes(66_000), [1, 255, 256, 257, 512, 40_000, 65_536, 65_537, 66_000])
   expect(large.nodes.some(({ level }) => level === 2)).toBe(true)
   expect(await verified(large)).toMatchObject({ ok: true, signed: 66_000, problems: [] })
   const short = { ...large, nodes: large.nodes.filter(({ level }) => level === 1) }
   expect((await verified(short)).firstBad).toMatchObject({ seq: 1 })
-  expect(await verified(kept([]))).toMatchObject({ ok: true, entries: 0, size: 0 })
+  expect(await verified(buildLedger([]))).toMatchObject({ ok: true, entries: 0, size: 0 })
 })
 
-test('L6 a stored hash that is wrong or lost is found', async () => {
-  const ledger = kept(notes(2000), [2000])
+test('L6 a wrong or missing stored hash is reported', async () => {
+  const ledger = buildLedger(notes(2000), [2000])
   const wrong = {
     ...ledger,
     nodes: ledger.nodes.with(3, { level: 1, index: 3, hash: leafHash('x') }),
@@ -152,7 +152,7 @@ test.each<[string, Change]>([
     (ledger, at) => {
       const body = String(ledger.entries[at]?.body).replace('grüße', 'kisses')
       edit(ledger, at, { body, hash: leafHash(body) })
-      // The next entry tells which it was; after the last one only the checkpoints can.
+      // The next entry identifies the change; after the last entry only the checkpoints can.
       return at + 1 < ledger.entries.length ? at + 1 : firstUnsigned(ledger, at)
     },
   ],
@@ -161,7 +161,7 @@ test.each<[string, Change]>([
     (ledger, at) => {
       const drafts = notes(ledger.entries.length)
       drafts[at] = { ...noted(at), data: { text: 'rewritten' } }
-      const { entries, nodes, head } = kept(drafts)
+      const { entries, nodes, head } = buildLedger(drafts)
       Object.assign(ledger, { entries, nodes, head })
       return firstUnsigned(ledger, at)
     },
@@ -228,7 +228,7 @@ test.each<[string, Change]>([
   [
     'a tail cut below a checkpoint known from elsewhere',
     (ledger, at) => {
-      const { entries, nodes, head } = kept(notes(at))
+      const { entries, nodes, head } = buildLedger(notes(at))
       Object.assign(ledger, { entries, nodes, head })
       return at + 1
     },
@@ -250,7 +250,7 @@ test.each<[string, Change]>([
 ])('L7 %s is found, and the first bad seq is named', async (_, change) => {
   await fc.assert(
     fc.asyncProperty(ledgerAndPlace, fc.nat(), async ({ count, at, signedAt }, random) => {
-      const ledger = kept(notes(count), signedAt)
+      const ledger = buildLedger(notes(count), signedAt)
       const seq = change(ledger, at, random)
       if (seq === undefined) return
       const { ok, firstBad } = await verified(ledger)
@@ -272,7 +272,7 @@ const expired = (upTo: unknown): EntryDraft => ({
   data: { up_to_seq: upTo },
 })
 
-test('L8 a missing payload is right when a later entry says it was erased, and only then', async () => {
+test('L8 a missing payload is valid only if a later entry records the erasure', async () => {
   const act = fc.oneof(
     { arbitrary: fc.constant('payload'), weight: 5 },
     fc.constant('note'),
@@ -294,7 +294,7 @@ test('L8 a missing payload is right when a later entry says it was erased, and o
             if (i + 1 <= seq || typeof each === 'string') return false
             return typeof each === 'object' ? seq <= each.upTo : seq === each
           })
-        const ledger = kept(drafts, [drafts.length])
+        const ledger = buildLedger(drafts, [drafts.length])
         ledger.entries.forEach((_, at) => mayGo(at + 1) && edit(ledger, at, { payload: undefined }))
         expect(await verified(ledger, true)).toMatchObject({ ok: true, signed: drafts.length })
 
@@ -309,35 +309,35 @@ test('L8 a missing payload is right when a later entry says it was erased, and o
   )
 })
 
-test('L8 an erasure that was slipped in, or is nonsense, excuses nothing', async () => {
+test('L8 a forged or invalid erasure entry does not excuse a missing payload', async () => {
   const payload = { ...noted(1), payload: 'kept' }
-  const forged = kept([payload, erased(1)]).entries[1]
+  const forged = buildLedger([payload, erased(1)]).entries[1]
   for (const [hash, seq] of [[forged?.hash, 2] as const, ['0'.repeat(64), 1] as const]) {
-    const ledger = kept([payload, noted(1), noted(1)], [3])
+    const ledger = buildLedger([payload, noted(1), noted(1)], [3])
     edit(ledger, 0, { payload: undefined })
     edit(ledger, 1, { ...forged, ...(hash && { hash }) })
     expect((await verified(ledger)).firstBad?.seq).toBe(seq)
   }
   for (const upTo of ['9', null, -1, 0.5, NaN, { a: 1 }]) {
-    const nonsense = kept([payload, expired(upTo)], [2])
+    const nonsense = buildLedger([payload, expired(upTo)], [2])
     edit(nonsense, 0, { payload: undefined })
     expect((await verified(nonsense)).firstBad).toMatchObject({ seq: 1 })
   }
 })
 
-test('L8 whoever may not erase is told of', async () => {
+test('L8 an erasure without permission is reported', async () => {
   const agent = { kind: 'agent', id: 'sales' } as const
   const { ok, findings } = await verified(
-    kept([noted(1), { ...erased(1), actor: agent }, { ...expired(1), actor: agent }]),
+    buildLedger([noted(1), { ...erased(1), actor: agent }, { ...expired(1), actor: agent }]),
   )
   expect(ok).toBe(false)
   expect(findings.map(({ seq }) => seq)).toEqual([2, 3])
 })
 
 test('RS1 a ledger without a valid checkpoint, or with entries after the last, is not OK', async () => {
-  const unsigned = await verified(kept(notes(20)))
+  const unsigned = await verified(buildLedger(notes(20)))
   expect(unsigned).toMatchObject({ ok: false, signed: 0, firstBad: { seq: 1 }, acceptable: true })
-  const longer = await verified(kept(notes(60), [10]))
+  const longer = await verified(buildLedger(notes(60), [10]))
   expect(longer).toMatchObject({
     ok: false,
     signed: 10,
@@ -347,10 +347,10 @@ test('RS1 a ledger without a valid checkpoint, or with entries after the last, i
 })
 
 test('RS1 only the MAC of the right key over the right head makes an unsigned tail intact', async () => {
-  const ledger = kept(notes(12), [10])
+  const ledger = buildLedger(notes(12), [10])
   const macOf = (from: SigningKey, { head } = ledger) =>
     createHeadMac(from).compute(head.size, computeRoot(decodeFrontier(head.size, head.frontier)))
-  const withMac = (mac: string) => sourceOf({ ...ledger, head: { ...ledger.head, mac } })
+  const withMac = (mac: string) => toSource({ ...ledger, head: { ...ledger.head, mac } })
   const check = (mac: string, by = key) =>
     verifyLedger(withMac(mac), key.vkey, { mac: createHeadMac(by) })
   const other = createKey().key
@@ -362,44 +362,44 @@ test('RS1 only the MAC of the right key over the right head makes an unsigned ta
     await check(''),
     await check(macOf(other)),
     await check(macOf(other), other),
-    await check(macOf(key, kept(notes(11)))),
+    await check(macOf(key, buildLedger(notes(11)))),
     await verifyLedger(withMac(macOf(key)), key.vkey),
   ])
     expect(result).toMatchObject({ ok: false, firstBad: { seq: 11 } })
 })
 
-test('L7 a tail cut above the last checkpoint is found by the head', async () => {
-  const ledger = kept(notes(20), [10])
+test('L7 a truncation after the last checkpoint is detected by the head', async () => {
+  const ledger = buildLedger(notes(20), [10])
   ledger.entries.length = 15
   expect((await verified(ledger)).firstBad).toMatchObject({ seq: 16 })
-  const moved = { ...kept(notes(20), [10]), head: kept(notes(19)).head }
+  const moved = { ...buildLedger(notes(20), [10]), head: buildLedger(notes(19)).head }
   expect((await verified(moved)).firstBad).toMatchObject({ seq: 20 })
-  const other = kept(notes(20))
-  other.head = { ...other.head, frontier: kept(notes(19)).head.frontier }
+  const other = buildLedger(notes(20))
+  other.head = { ...other.head, frontier: buildLedger(notes(19)).head.frontier }
   expect((await verified(other)).firstBad).toMatchObject({ seq: 20 })
 })
 
-test('L7 a second checkpoint over the same entries with another root is found', async () => {
-  const ledger = kept(notes(20), [10, 20])
+test('L7 a second checkpoint of the same size with another root is reported', async () => {
+  const ledger = buildLedger(notes(20), [10, 20])
   ledger.checkpoints.push({
     size: 10,
     note: signCheckpoint({ size: 10, root: leafHash('x') }, key),
   })
   const { ok, firstBad } = await verified(ledger)
   expect({ ok, seq: firstBad?.seq }).toEqual({ ok: false, seq: 10 })
-  const moved = kept(notes(20), [10])
+  const moved = buildLedger(notes(20), [10])
   moved.checkpoints = moved.checkpoints.map(({ note }) => ({ size: 12, note }))
   expect((await verified(moved)).firstBad).toMatchObject({ seq: 12 })
 })
 
 test('L7 copies of one checkpoint count once', async () => {
-  const ledger = kept(notes(20), [10, 20])
+  const ledger = buildLedger(notes(20), [10, 20])
   ledger.checkpoints.push(...ledger.checkpoints)
   expect(await verified(ledger)).toMatchObject({ ok: true, checkpoints: 2 })
 })
 
-test('L7 time that goes back is found', async () => {
-  const ledger = kept(notes(10))
+test('L7 decreasing entry times are reported', async () => {
+  const ledger = buildLedger(notes(10))
   const body = String(ledger.entries[9]?.body).replace('"at":1004', '"at":1001')
   edit(ledger, 9, { body, hash: leafHash(body), at: 1001 })
   expect((await verified(ledger)).firstBad).toEqual({
@@ -408,9 +408,9 @@ test('L7 time that goes back is found', async () => {
   })
 })
 
-test('L7 deep verification finds a body or payload that is not canonical or not an entry', async () => {
+test('L7 deep verification reports a body or payload that is not canonical or not an entry', async () => {
   const rewritten = async (from: string, to: string) => {
-    const ledger = kept(notes(1))
+    const ledger = buildLedger(notes(1))
     const body = String(ledger.entries[0]?.body).replace(from, to)
     edit(ledger, 0, { body, hash: leafHash(body) })
     ledger.head = { ...ledger.head, hash: leafHash(body).toString('hex') }
@@ -426,18 +426,18 @@ test('L7 deep verification finds a body or payload that is not canonical or not 
   ])
   const body = '{"i": 0}'
   const digest = payloadDigest('s', body)
-  const ledger = kept([{ ...noted(1), payload: 1 }])
+  const ledger = buildLedger([{ ...noted(1), payload: 1 }])
   const entry = String(ledger.entries[0]?.body).replace(/"payload":"\w+"/, `"payload":"${digest}"`)
   edit(ledger, 0, { body: entry, hash: leafHash(entry), payload: { salt: 's', body } })
   const { problems } = await verified(ledger, true)
   expect(problems.map(({ why }) => why)).toContain('the payload is not canonical JSON')
 })
 
-test('L7 garbage in every place of a store is reported, not thrown', async () => {
+test('L7 invalid data anywhere in a store is reported and not thrown', async () => {
   const junk = fc.oneof(fc.string(), fc.integer(), fc.constantFrom('{}', '[]', 'null', '{"v":1}'))
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.integer(), junk, fc.boolean())), async (rows) => {
-      const ledger = kept([])
+      const ledger = buildLedger([])
       ledger.entries = rows.map(([seq, value, hashed]) => {
         const body = String(value)
         const hash = hashed ? leafHash(body) : body
@@ -449,31 +449,33 @@ test('L7 garbage in every place of a store is reported, not thrown', async () =>
   )
 })
 
-test('L7 one change is told once, not again by every neighbour and checkpoint', async () => {
-  const ledger = kept(notes(30), [10, 20, 30])
+test('L7 one change is reported once', async () => {
+  const ledger = buildLedger(notes(30), [10, 20, 30])
   edit(ledger, 12, { body: '{}' })
   expect((await verified(ledger)).problems).toEqual([{ seq: 13, why: 'hash mismatch' }])
 })
 
-test('L7 a seq that is no number is named by its place', async () => {
-  const ledger = kept(notes(5), [5])
+test('L7 an invalid seq is reported by its position', async () => {
+  const ledger = buildLedger(notes(5), [5])
   edit(ledger, 2, { seq: Number.NaN })
   expect((await verified(ledger)).firstBad).toEqual({ seq: 3, why: 'invalid seq NaN' })
 })
 
-test('L7 many problems are cut to the first twenty by seq', async () => {
-  const ledger = kept(notes(60), [60])
+test('L7 only the first twenty problems by seq are reported', async () => {
+  const ledger = buildLedger(notes(60), [60])
   ledger.entries.forEach((_, at) => at >= 5 && edit(ledger, at, { hash: 'gone' }))
   const { problems, firstBad } = await verified(ledger)
   expect(problems.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 6))
   expect(firstBad?.seq).toBe(6)
 })
 
-test('L6 progress is told, and the key must be one', async () => {
+test('L6 progress is reported, and an invalid key is refused', async () => {
   const seen: number[] = []
-  await verifyLedger(sourceOf(kept(notes(16)), 8), key.vkey, { onProgress: (n) => seen.push(n) })
+  await verifyLedger(toSource(buildLedger(notes(16)), 8), key.vkey, {
+    onProgress: (n) => seen.push(n),
+  })
   expect(seen).toEqual([8, 16])
-  await expect(verifyLedger(sourceOf(kept([])), 'no key')).rejects.toThrow('The public key')
+  await expect(verifyLedger(toSource(buildLedger([])), 'no key')).rejects.toThrow('The public key')
 })
 
 const agent = { kind: 'agent', id: 'sales' } as const
@@ -498,7 +500,7 @@ const proposed = (call: string, tool?: string): EntryDraft => ({
   data: tool === undefined ? {} : { tool },
 })
 
-test('L6 what was allowed gives no findings', async () => {
+test('L6 allowed actions give no findings', async () => {
   const drafts = [
     started('c1', 'act'),
     done('c1'),
@@ -507,11 +509,14 @@ test('L6 what was allowed gives no findings', async () => {
     done('c2'),
     { ...started('c3'), actor: { kind: 'human', id: 'ann' } as const },
     proposed('c4', 'cowork_propose'),
-    // As it was before 0014.
+    // The format before 0014.
     proposed('c5'),
     done('c5'),
   ]
-  expect(await verified(kept(drafts, [drafts.length]))).toMatchObject({ ok: true, findings: [] })
+  expect(await verified(buildLedger(drafts, [drafts.length]))).toMatchObject({
+    ok: true,
+    findings: [],
+  })
 })
 
 test.each<[string, EntryDraft[], number]>([
@@ -529,7 +534,7 @@ test.each<[string, EntryDraft[], number]>([
   ['a call done twice', [done('c1'), done('c2'), done('c1')], 3],
   ['a proposal done twice', [proposed('c1', 'cowork_propose'), done('c1')], 2],
 ])('L6 %s is a finding', async (_, drafts, seq) => {
-  const { ok, problems, findings } = await verified(kept(drafts, [drafts.length]))
+  const { ok, problems, findings } = await verified(buildLedger(drafts, [drafts.length]))
   expect({ ok, problems, seqs: findings.map((each) => each.seq) }).toEqual({
     ok: false,
     problems: [],

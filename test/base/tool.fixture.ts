@@ -3,7 +3,7 @@ import type { Call, Tool } from '../../src/base/tool.ts'
 
 type Store = { transact<T>(body: (tx: Tx) => Promise<T>): Promise<T> }
 
-/** Calls a tool as dispatch does, without checks and entries. */
+/** Calls a tool like dispatch, without checks and entries. */
 export async function callTool(
   tool: Tool,
   store: Store,

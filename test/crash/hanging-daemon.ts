@@ -1,4 +1,4 @@
-// A daemon that is to be killed: `node hanging-daemon.ts <state> <log> [<storage url>]`.
+// A daemon for tests that kill it: `node hanging-daemon.ts <state> <log> [<storage url>]`.
 import { startTestApp } from '../app.ts'
 import { hangingTool } from './hanging-tool.ts'
 

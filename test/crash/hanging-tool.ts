@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 
-/** A tool that notes that it began, and never ends. */
+/** A tool that records its start and never ends. */
 export const hangingTool = (log: string) =>
   defineTool({
     name: 'crm_hang',

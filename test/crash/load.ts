@@ -1,4 +1,4 @@
-// Clients that write as fast as they are answered and remember what was acknowledged.
+// Clients that write continuously and record acknowledged writes.
 import type { Daemon } from '../daemon.ts'
 
 const version = '2026-07-28'
@@ -6,20 +6,20 @@ const meta = 'io.modelcontextprotocol'
 
 type Write = (daemon: Daemon, target: string) => Promise<boolean>
 
-const inputOf = (target: string) => ({ domain: 'crash', action: 'write', target })
+const buildInput = (target: string) => ({ domain: 'crash', action: 'write', target })
 
-/** As a person, by the API. */
+/** Writes as a person through the API. */
 const byApi: Write = async ({ port, owner }, target) => {
   const response = await fetch(`http://127.0.0.1:${port}/api/tools/cowork_log/call`, {
     method: 'POST',
     headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ arguments: inputOf(target) }),
+    body: JSON.stringify({ arguments: buildInput(target) }),
   })
   const answer = (await response.json()) as { output?: { action_id?: string } }
   return answer.output?.action_id !== undefined
 }
 
-/** As an agent, by MCP. */
+/** Writes as an agent through MCP. */
 const byMcp: Write = async ({ port }, target) => {
   const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
     method: 'POST',
@@ -36,7 +36,7 @@ const byMcp: Write = async ({ port }, target) => {
       method: 'tools/call',
       params: {
         name: 'cowork_log',
-        arguments: inputOf(target),
+        arguments: buildInput(target),
         _meta: {
           [`${meta}/protocolVersion`]: version,
           [`${meta}/clientCapabilities`]: {},
@@ -53,11 +53,11 @@ const writers: Write[] = Array.from({ length: 16 }, (_, i) => (i % 2 ? byApi : b
 
 export type Written = {
   readonly acknowledged: readonly string[]
-  /** None is expected: nothing here is forbidden or too much. */
+  /** Refused writes; none is expected. */
   readonly refused: readonly string[]
 }
 
-/** Writes until the daemon is gone; tells when the first write was acknowledged. */
+/** Writes until the daemon stops; reports the first acknowledged write. */
 export async function writeUntilKilled(
   daemon: Daemon,
   round: number,

@@ -1,4 +1,4 @@
-// N30: the real daemon, killed at a random moment under load, started again and checked, over and over.
+// N30: repeatedly kills the real daemon at a random time under load, restarts it and checks it.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { writeUntilKilled } from './load.ts'
 export type CrashOptions = {
   readonly rounds: number
   readonly seed: number
-  /** A PostgreSQL database; SQLite where absent. */
+  /** A PostgreSQL database; default SQLite. */
   readonly url?: string | undefined
   readonly onRound?: (round: number, acknowledged: number) => void
 }
@@ -23,12 +23,12 @@ export type CrashOptions = {
 export type CrashResult = {
   readonly acknowledged: number
   readonly entries: number
-  /** What went wrong, in words; none if all is well. */
+  /** Descriptions of failures. */
   readonly faults: readonly string[]
 }
 
-/** From the first write to a few hundred of them, so that kills fall into commits, checkpoints and idle moments. */
-const longestMs = 400
+/** Maximum delay after the first write, so that kills hit commits, checkpoints and idle times. */
+const maxDelayMs = 400
 
 export async function crashRounds({
   rounds,
@@ -48,9 +48,9 @@ export async function crashRounds({
       running = await startDaemon(state)
       const begun = Promise.withResolvers<void>()
       const writing = writeUntilKilled(running, round, begun.resolve)
-      // Counted from the first write, for a busy machine may take long to come to that.
+      // Measured from the first write, which may take long on a busy machine.
       await Promise.race([begun.promise, writing])
-      await sleep(random() * longestMs)
+      await sleep(random() * maxDelayMs)
       await running.kill('SIGKILL')
       const written = await writing
       acknowledged.push(...written.acknowledged)
@@ -83,13 +83,13 @@ async function check(state: string, url: string | undefined, acknowledged: reado
   const lost = acknowledged.filter((target) => !writes.has(target))
   if (lost.length > 0)
     faults.push(`${lost.length} acknowledged writes are lost: ${lost.slice(0, 5).join(', ')}`)
-  // What a call changes and the record of it are one commit, so a kill leaves both or neither (L1).
+  // A change and its entry are one commit, so a kill leaves both or neither (L1).
   const alone = [...writes].filter(([, call]) => !calls.has(call))
   if (alone.length > 0) faults.push(`${alone.length} writes are there without their call`)
   return { entries, faults }
 }
 
-/** `cowork audit verify`, as anybody would ask it. */
+/** Runs `cowork audit verify`. */
 function verify(state: string): Promise<Verified> {
   const { command, args, env } = cowork(state)
   return new Promise((resolve, reject) => {
@@ -103,7 +103,7 @@ function verify(state: string): Promise<Verified> {
   })
 }
 
-/** Each write that is in the ledger with its call, and the calls that are done. */
+/** Returns the recorded writes by call, and the completed calls. */
 async function recorded(state: string, url: string | undefined) {
   const db = url ? await readPostgres(url) : readSqlite(statePaths(state).store)
   const rows = await db.all<{ type: string; subject: string; call: string }>({

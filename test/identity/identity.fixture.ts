@@ -18,28 +18,28 @@ import type { Identity, IdentityDeps } from '../../src/identity/service.ts'
 import { identityTools } from '../../src/identity/tools.ts'
 import { openMigrated, storeFolder } from '../stores.ts'
 
-/** Time for tests: it stands still until it is moved, and wakes whoever slept until then. */
+/** A test clock that stands still until it is advanced, and then ends sleeps. */
 export function createTime(start = Date.parse('2026-08-01T12:00:00Z')) {
   let at = start
-  const asleep: { due: number; wake: () => void }[] = []
+  const sleepers: { due: number; wake: () => void }[] = []
   const slept: number[] = []
   return {
     now: () => at,
-    /** How long each sleep was asked to be. */
+    /** The requested duration of each sleep. */
     slept,
-    asleep: () => asleep.length,
+    asleep: () => sleepers.length,
     sleep(ms: number) {
       slept.push(ms)
-      return new Promise<void>((wake) => asleep.push({ due: at + ms, wake }))
+      return new Promise<void>((wake) => sleepers.push({ due: at + ms, wake }))
     },
     async pass(ms: number) {
       const until = at + ms
       for (;;) {
-        asleep.sort((a, b) => a.due - b.due)
-        const next = asleep[0]
+        sleepers.sort((a, b) => a.due - b.due)
+        const next = sleepers[0]
         if (!next || next.due > until) break
         at = next.due
-        asleep.shift()
+        sleepers.shift()
         next.wake()
         await new Promise((turn) => setImmediate(turn))
       }
@@ -60,7 +60,7 @@ export const atApi = { door: 'api', address: '127.0.0.1' } as const
 
 export type Setup = Partial<Omit<IdentityDeps, 'config'>> & { agents?: IdentityConfig['agents'] }
 
-/** Collects what the ledger would keep. A draft of the type `no.room` fails the whole batch. */
+/** Collects entries. A draft of the type `no.room` fails the whole batch. */
 export function createRecord() {
   const entries: EntryDraft[] = []
   const sealer: Sealer<EntryDraft> = {
@@ -122,7 +122,7 @@ export const call: Call = {
 
 const common = { title: '', description: '', input: z.object({}), output: z.object({}) }
 const run = async () => ({ output: {} })
-/** Tools of other modules that an agent's tools are chosen from. */
+/** Tools of other modules that an agent can have. */
 const others: Tool[] = [
   defineTool({
     ...common,
@@ -151,7 +151,7 @@ const others: Tool[] = [
   }),
 ]
 
-/** Calls the tools as dispatch does: parsed, and a change in one transaction. */
+/** Calls tools like dispatch: with parsed input, and a change in one transaction. */
 export function createUse(identity: Identity, db: Db) {
   const catalogue: Tool[] = [...identityTools(identity, () => catalogue), ...others]
   const tools = new Map(catalogue.map((tool) => [tool.name, tool]))
@@ -196,7 +196,7 @@ function asOwner(identity: Identity, db: Db) {
   }
 }
 
-/** The code and the words of a refusal. */
+/** Returns the code and message of an error. */
 export async function refusal(promise: Promise<unknown>): Promise<CoworkError> {
   const error = await promise.then(
     () => undefined,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { atMcp, refusal, setup } from './identity.fixture.ts'
 import type { Setup } from './identity.fixture.ts'
 
-/** The tools of agents, on either engine; `open` gives a store of its own. */
+/** Tests of agents' tools on an engine; `open` creates a store. */
 export function selectionContract(dialect: string, open: () => Promise<Setup>) {
   describe(`tools of agents on ${dialect}`, () => {
     test('RA8 an agent keeps the tools it was added with', async () => {
@@ -26,7 +26,7 @@ export function selectionContract(dialect: string, open: () => Promise<Setup>) {
       for (const key of ['tools', 'exclude', 'read_only']) expect(listed).not.toHaveProperty(key)
     })
 
-    test('SV18 the tools of an agent change without a new token, each by itself', async () => {
+    test("SV18 each field of an agent's tools changes separately and without a new token", async () => {
       const { add, setTools, identity } = await setup(await open())
       const { token } = await add('sales')
       const selection = async () =>
@@ -54,7 +54,7 @@ export function selectionContract(dialect: string, open: () => Promise<Setup>) {
         message: 'Unknown tools: "file".',
         hint: expect.stringMatching(/^Did you mean files\? Use core, all, files, work or /),
       })
-      // An agent may call none of the tools for people, so they are not there to choose.
+      // An agent cannot select tools for people, because it may not call them.
       expect(await refusal(add('sales', undefined, { tools: ['cowork_add_agent'] }))).toMatchObject(
         {
           code: 'unknown_tools',
@@ -72,7 +72,7 @@ export function selectionContract(dialect: string, open: () => Promise<Setup>) {
       expect(listed).not.toHaveProperty('exclude')
     })
 
-    test('SV18 a revoked agent comes back with the tools of its second time', async () => {
+    test('SV18 an agent added again has its new tools', async () => {
       const { add, revoke, setTools, list } = await setup(await open())
       await add('sales', undefined, { tools: ['files'], exclude: ['delete_file'] })
       await revoke('sales')

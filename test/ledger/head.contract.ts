@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acceptEntries } from '../../src/ledger/check-head.ts'
 import { createKey } from '../../src/ledger/checkpoint.ts'
-import { draftOf, forge, setupLedger, unlockEntries } from './ledger.fixture.ts'
+import { buildDraft, forge, setupLedger, unlockEntries } from './ledger.fixture.ts'
 import type { Engine } from './ledger.fixture.ts'
 import { createHeadMac } from '../../src/ledger/head-mac.ts'
 import type { Entry } from '../../src/ledger/model.ts'
@@ -11,14 +11,14 @@ type World = Awaited<ReturnType<typeof setupLedger>>
 
 const refused = { code: 'ledger_unproven', hint: expect.stringContaining('cowork ledger accept') }
 
-/** What somebody can do who writes the store but does not have the key, on both engines (L14). */
+/** Attacks by someone with write access to the store but without the key, on both engines (L14). */
 export function headContract(engine: Engine) {
   const { dialect } = engine
 
   async function record(world: World, count: number, end: 'stop' | 'crash' = 'stop') {
     const running = await world.start()
     for (let i = 0; i < count; i++)
-      await running.ledger.record(draftOf('thing.done', { subject: `n${i}` }))
+      await running.ledger.record(buildDraft('thing.done', { subject: `n${i}` }))
     const entries = await running.ledger.find({ limit: 1000 })
     await running[end]()
     return entries
@@ -33,7 +33,7 @@ export function headContract(engine: Engine) {
   const withoutMac = 'UPDATE ledger_head SET mac = NULL'
   const withoutCheckpoints = 'DELETE FROM ledger_checkpoint'
 
-  /** What `verify` finds with and without the private key, and what the start of the daemon says. */
+  /** Verifies with and without the private key, and starts the daemon. */
   async function attempts(world: World) {
     const results = [await world.verify(true, world.headMac()), await world.verify()]
     const start = await world.start().then(
@@ -119,7 +119,7 @@ export function headContract(engine: Engine) {
       expect(await attempts(world)).toEqual(refusedFrom(6))
     })
 
-    test('RS1 a tail that was rewritten under the head that was left in place is refused', async () => {
+    test('RS1 a rewritten tail under an unchanged head is refused', async () => {
       const world = await setup()
       await record(world, 5)
       await record(world, 3, 'crash')
@@ -139,7 +139,7 @@ export function headContract(engine: Engine) {
       expect(await world.verify(true, world.headMac())).toMatchObject({ ok: true, signed: 5 })
     })
 
-    test('RS1 L14 the tail that a crash of an older version left is refused until it is accepted', async () => {
+    test('RS1 L14 the unsigned tail of an older version is refused until it is accepted', async () => {
       const world = await setup()
       await record(world, 5)
       await record(world, 3, 'crash')
@@ -148,19 +148,19 @@ export function headContract(engine: Engine) {
       expect(await world.verify()).toMatchObject({ acceptable: true })
     })
 
-    test('RS1 L14 a running daemon neither extends nor signs a head that somebody else wrote', async () => {
+    test('RS1 L14 a running daemon does not extend or sign a forged head', async () => {
       const world = await setup()
       const entries = await record(world, 5)
       const { ledger, stop } = await world.start()
       await world.tamper(...forge(dialect, [...entries, ...invented(entries, 1)]))
-      await expect(ledger.record(draftOf('thing.done'))).rejects.toMatchObject({
+      await expect(ledger.record(buildDraft('thing.done'))).rejects.toMatchObject({
         code: 'ledger_head_changed',
       })
       await stop()
       expect(await attempts(world)).toEqual(refusedFrom(6))
     })
 
-    /** The head with its valid MAC as it is now, and how to put it back later. */
+    /** Copies the head with its valid MAC, to restore it later. */
     async function replayOf(world: World) {
       const snapshot = await world.snapshot()
       const [head = {}] = await snapshot.all<Record<string, string | number>>({
@@ -177,15 +177,15 @@ export function headContract(engine: Engine) {
       ]
     }
 
-    test('RS1 L14 a running daemon does not extend an older head that somebody put back', async () => {
+    test('RS1 L14 a running daemon does not extend a restored older head', async () => {
       const world = await setup()
       await record(world, 5)
       const replay = await replayOf(world)
       const { ledger, stop } = await world.start()
-      await ledger.record(draftOf('thing.done', { subject: 'hidden' }))
-      await ledger.record(draftOf('thing.done'))
+      await ledger.record(buildDraft('thing.done', { subject: 'hidden' }))
+      await ledger.record(buildDraft('thing.done'))
       await world.tamper(...replay)
-      await expect(ledger.record(draftOf('thing.done'))).rejects.toMatchObject({
+      await expect(ledger.record(buildDraft('thing.done'))).rejects.toMatchObject({
         code: 'ledger_cut',
       })
       await stop()
@@ -197,10 +197,10 @@ export function headContract(engine: Engine) {
       await record(world, 5)
       const replay = await replayOf(world)
       const { ledger, stop } = await world.start()
-      await ledger.record(draftOf('thing.done', { subject: 'hidden' }))
+      await ledger.record(buildDraft('thing.done', { subject: 'hidden' }))
       await ledger.prove(6)
       await world.tamper(...replay)
-      await expect(ledger.record(draftOf('thing.done'))).rejects.toMatchObject({
+      await expect(ledger.record(buildDraft('thing.done'))).rejects.toMatchObject({
         code: 'ledger_cut',
       })
       await stop()
@@ -210,16 +210,13 @@ export function headContract(engine: Engine) {
     test.each([
       ['is missing', 'DELETE FROM ledger_head', 1],
       ['has another time', 'UPDATE ledger_head SET at = at + 864000000', 5],
-    ])(
-      'RS1 L14 a head that %s is refused, also where checkpoints sign every entry',
-      async (...of) => {
-        const [, change, seq] = of
-        const world = await setup()
-        await record(world, 5)
-        await world.tamper(change)
-        expect(await attempts(world)).toEqual(refusedFrom(seq))
-      },
-    )
+    ])('RS1 L14 a head that %s is refused, even if checkpoints sign every entry', async (...of) => {
+      const [, change, seq] = of
+      const world = await setup()
+      await record(world, 5)
+      await world.tamper(change)
+      expect(await attempts(world)).toEqual(refusedFrom(seq))
+    })
 
     test('RS1 L14 accepted entries verify, and every verification shows the range and the reason', async () => {
       const world = await setup()
@@ -248,7 +245,7 @@ export function headContract(engine: Engine) {
       await close()
     }
 
-    test('RS1 a rewritten past that a known checkpoint contradicts cannot be accepted', async () => {
+    test('RS1 a rewritten ledger that contradicts a known checkpoint cannot be accepted', async () => {
       const world = await setup()
       const entries = await record(world, 5)
       await world.tamper(...forge(dialect, rewrite(entries)), withoutCheckpoints, withoutMac)

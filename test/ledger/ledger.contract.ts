@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyInclusion } from '../../src/ledger/proof.ts'
 import { verifyCheckpoint } from '../../src/ledger/checkpoint.ts'
-import { draftOf as entry, setupLedger, unlockEntries } from './ledger.fixture.ts'
+import { buildDraft as entry, setupLedger, unlockEntries } from './ledger.fixture.ts'
 import type { Engine } from './ledger.fixture.ts'
 import type { Ledger } from '../../src/ledger/service.ts'
 import { leafHash } from '../../src/ledger/tree.ts'
 
-/** What the ledger must do on both engines. */
+/** Tests of the ledger on both engines. */
 export function ledgerContract(engine: Engine) {
   describe(`ledger on ${engine.dialect}`, () => {
     const setup = () => setupLedger(engine)
@@ -28,7 +28,7 @@ export function ledgerContract(engine: Engine) {
       })
       afterAll(() => running.stop())
 
-      test('L3 an entry keeps what was given, in order, without its secrets', async () => {
+      test('L3 entries are stored in order and without secrets', async () => {
         await running.ledger.record(
           entry('grant.made', {
             domain: 'files',
@@ -48,7 +48,7 @@ export function ledgerContract(engine: Engine) {
         expect(JSON.stringify(found)).not.toMatch(/hunter2|abcdefghijk/)
       })
 
-      test('L4 each entry shows the hash of the one before', async () => {
+      test('L4 each entry contains the hash of the previous entry', async () => {
         await fill(running.ledger, 5)
         const entries = await running.ledger.find({ limit: 1000 })
         for (const [i, { seq }] of entries.entries()) expect(seq).toBe(i + 1)
@@ -80,7 +80,7 @@ export function ledgerContract(engine: Engine) {
           ).rejects.toThrow('never changed')
       })
 
-      test('SV9 the views timeline and audit_log show entries to people, and let nobody write', async () => {
+      test('SV9 the views timeline and audit_log show entries and are read-only', async () => {
         await running.ledger.record({
           ...entry('call.done', { domain: 'granted', subject: '/b/\u0000', outcome: 'done' }),
           actor: { kind: 'agent', id: 'sales', session: 's7' },
@@ -143,14 +143,14 @@ export function ledgerContract(engine: Engine) {
           ).rejects.toThrow(/view/)
       })
 
-      test('L12 a noted entry is committed soon, without anyone waiting', async () => {
+      test('L12 a deferred entry is committed soon', async () => {
         running.ledger.appendDeferred(entry('thing.read', { subject: 'noted' }))
         await expect
           .poll(async () => (await running.ledger.find({ types: ['thing.read'], limit: 9 })).length)
           .toBe(1)
       })
 
-      test('L3 an entry that cannot be recorded is refused when it is given', async () => {
+      test('L3 an invalid entry is refused when it is appended', async () => {
         const loop: Record<string, unknown> = {}
         loop['self'] = loop
         expect(() => running.ledger.appendDeferred(entry('bad.noted', { data: loop }))).toThrow(
@@ -164,7 +164,7 @@ export function ledgerContract(engine: Engine) {
         expect(running.ledger.outage()).toBeUndefined()
       })
 
-      test('L11 a follower sees every entry once and in order, also those that come later', async () => {
+      test('L11 a follower sees every entry once and in order, including later ones', async () => {
         const stop = new AbortController()
         const seen: number[] = []
         const following = (async () => {
@@ -179,7 +179,7 @@ export function ledgerContract(engine: Engine) {
         expect(seen).toEqual(Array.from({ length: size - 10 }, (_, i) => i + 11))
       })
 
-      test('L11 a follower that keeps its place goes on where it was', async () => {
+      test('L11 a follower with a stored cursor continues there', async () => {
         const seen: number[] = []
         const run = async (until: number) => {
           const stop = new AbortController()
@@ -199,7 +199,7 @@ export function ledgerContract(engine: Engine) {
         expect(seen).toEqual(Array.from({ length: size + 20 }, (_, i) => i + 1))
       })
 
-      test('L11 a follower may begin with the next entry, and acts outside after its commit', async () => {
+      test('L11 a follower may start with the next entry, and its effects run after the commit', async () => {
         await fill(running.ledger, 3)
         const stop = new AbortController()
         const seen: string[] = []
@@ -215,17 +215,17 @@ export function ledgerContract(engine: Engine) {
           'next entry',
         )
         await running.ledger.record(entry('thing.next'))
-        // It is told of its own entries as well, so it would go on for ever.
+        // The follower sees its own entries, so it would run forever.
         await expect.poll(() => committed.length).toBeGreaterThan(1)
         stop.abort()
         await following
         expect(seen.slice(0, 2)).toEqual(['thing.next', 'thing.told'])
         expect(committed.slice(0, 2)).toEqual(['thing.next', 'thing.told'])
-        const told = await running.ledger.find({ types: ['thing.told'], limit: 1000 })
-        expect(told).toHaveLength(committed.length)
+        const handled = await running.ledger.find({ types: ['thing.told'], limit: 1000 })
+        expect(handled).toHaveLength(committed.length)
       })
 
-      test('A11 a clock that went back far is refused, a small step is evened out', async () => {
+      test('A11 a large backward clock step is refused, a small one is corrected', async () => {
         world.move(-60_000)
         await running.ledger.record(entry('thing.done', { subject: 'a minute ago' }))
         world.move(-10 * 60_000)
@@ -238,7 +238,7 @@ export function ledgerContract(engine: Engine) {
         expect(problems).toEqual([])
       })
 
-      test('L12 when a note cannot be committed calls are refused until it can', async () => {
+      test('L12 calls are refused while deferred entries cannot be committed', async () => {
         world.move(-10 * 60_000)
         running.ledger.appendDeferred(entry('thing.read', { subject: 'stuck' }))
         await expect
@@ -268,7 +268,7 @@ export function ledgerContract(engine: Engine) {
       expect(result).toMatchObject({ ok: true, entries: 302, signed: 302 })
     })
 
-    test('L8 a payload is erased with the entry that says so, and every proof stays', async () => {
+    test('L8 an erasure is recorded, and every proof stays valid', async () => {
       const world = await setup()
       const { ledger, stop } = await world.start()
       await fill(ledger, 300)
@@ -294,7 +294,7 @@ export function ledgerContract(engine: Engine) {
       expect((await world.verify()).firstBad).toEqual({ seq: 9, why: 'the payload is missing' })
     })
 
-    test('L8 payloads older than asked for are erased in batches, each with its entry', async () => {
+    test('L8 expired payloads are erased in batches, each with an entry', async () => {
       const world = await setup()
       const { ledger, stop } = await world.start()
       await ledger.transact(async (tx) => {
@@ -304,8 +304,8 @@ export function ledgerContract(engine: Engine) {
       await fill(ledger, 10)
       expect(await ledger.eraseBefore(time)).toBe(2300)
       expect(await ledger.eraseBefore(time)).toBe(0)
-      const told = await ledger.find({ types: ['payload.expired'], limit: 9 })
-      expect(told.map(({ data }) => data)).toEqual([
+      const entries = await ledger.find({ types: ['payload.expired'], limit: 9 })
+      expect(entries.map(({ data }) => data)).toEqual([
         { up_to_seq: 1000, payloads: 1000 },
         { up_to_seq: 2000, payloads: 1000 },
         { up_to_seq: 2300, payloads: 300 },

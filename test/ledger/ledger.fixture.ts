@@ -20,22 +20,22 @@ import { storeFolder } from '../stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
-  /** A store of its own for each call. */
+  /** Creates a new store. */
   create(): Promise<{
     open(sealer: Sealer<PreparedEntry>): Promise<Db>
     snapshot(): Promise<Snapshot>
-    /** As someone would who holds the database and wants to hide something. */
+    /** Changes the database like an attacker. */
     tamper(...sql: string[]): Promise<void>
   }>
 }
 
-export const draftOf = (type: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
+export const buildDraft = (type: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   type,
   actor: systemActor,
   ...more,
 })
 
-/** A ledger in a store of its own, to be started, stopped, changed and verified. */
+/** A ledger in a separate store, to start, stop, change and verify. */
 export async function setupLedger(engine: Engine) {
   const store = await engine.create()
   const folder = storeFolder()
@@ -62,11 +62,11 @@ export async function setupLedger(engine: Engine) {
       db,
       ledger,
       stop: async () => (await ledger.close(), await db.close()),
-      /** Ends without the last checkpoint. */
+      /** Stops without the last checkpoint. */
       crash: () => db.close(),
     }
   }
-  /** The store as `cowork ledger accept` opens it. */
+  /** Opens the store like `cowork ledger accept`. */
   const openUnchecked = async () => {
     const sealer = createSealer(
       engine.dialect,
@@ -84,7 +84,7 @@ export async function setupLedger(engine: Engine) {
     await snapshot.close()
     return result
   }
-  /** As the verifier that has the private key. */
+  /** Verifies with the private key. */
   const headMac = () => readHeadMac(files.ledgerKey)
   return {
     ...store,
@@ -98,13 +98,13 @@ export async function setupLedger(engine: Engine) {
   }
 }
 
-/** The database protects entries; somebody who holds the database can drop that. */
+/** Drops the triggers that protect entries, as an attacker with database access can. */
 export const unlockEntries = (dialect: Dialect): string[] =>
   dialect === 'sqlite'
     ? ['DROP TRIGGER ledger_entry_no_update', 'DROP TRIGGER ledger_entry_no_delete']
     : ['DROP TRIGGER ledger_entry_fixed ON ledger_entry']
 
-/** Rewrites the whole ledger of a store, consistently, as far as that is possible without the key (RS1). */
+/** Rewrites the ledger of a store as consistently as possible without the key (RS1). */
 export function forge(dialect: Dialect, entries: readonly Entry[]): string[] {
   const literal = (value: string | number | null) =>
     typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)

@@ -53,12 +53,12 @@ const filter: fc.Arbitrary<EntryFilter> = fc.record({
   newestFirst: fc.boolean(),
 })
 
-/** What a filter must find, on both engines. */
+/** Tests of filters on both engines. */
 export function searchContract(
   dialect: 'sqlite' | 'postgres',
   open: (sealer: Sealer<PreparedEntry>) => Promise<Db>,
 ): void {
-  test('L10 L11 a filter finds exactly the entries that match it, in order, however it looks for them', async () => {
+  test('L10 L11 a filter finds exactly the matching entries in order, with any stride', async () => {
     let time = firstTime
     const redact = createRedactor({ secrets: [], patterns: [] })
     const sealer = createSealer(dialect, redact, () => time)
@@ -67,7 +67,7 @@ export function searchContract(
     await migrate(db, ledgerMigrations, time)
     const store = createLedgerStore(dialect)
     for (const one of fc.sample(draft, { numRuns: 40, seed: 1 })) {
-      // Some entries share their time.
+      // Some entries have the same time.
       if (one.subject !== 'a') time += 1
       await db.transact(async (tx) => tx.append(one))
     }

@@ -1,36 +1,36 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { matchesGlob, globSpecificity } from '#base/glob.ts'
-import { loadYaml, problemsOf } from '../../../test/base/config/config.fixture.ts'
+import { loadYaml, listProblems } from '../../../test/base/config/config.fixture.ts'
 import { configSchema } from './schema.ts'
 
-const yamlOf = (...mappings: [string, string][]) =>
+const toYaml = (...mappings: [string, string][]) =>
   `policies: [{id: p}]\nmappings:\n${mappings
     .map(([agent, domain]) => `  - {agent_id: "${agent}", domain: "${domain}", policy_id: p}\n`)
     .join('')}`
 
-test('Y1 two mappings that fit equally well are refused at the line of the second', () => {
-  expect(problemsOf(yamlOf(['sales', 'crm'], ['sales-*', '*'], ['*-sales', '*']))).toEqual([
+test('Y1 two mappings with a tie are refused at the line of the second', () => {
+  expect(listProblems(toYaml(['sales', 'crm'], ['sales-*', '*'], ['*-sales', '*']))).toEqual([
     '5:16 mappings[2].agent_id ties with agent_id "sales-*" and domain "*" of item 2: both match some agent and domain equally well. Make one more specific',
   ])
-  expect(problemsOf(yamlOf(['sales', 'crm.*'], ['sales', '*.crm']))).toHaveLength(1)
-  expect(problemsOf(yamlOf(['a*', 'crm'], ['*b', 'crm']))).toHaveLength(1)
+  expect(listProblems(toYaml(['sales', 'crm.*'], ['sales', '*.crm']))).toHaveLength(1)
+  expect(listProblems(toYaml(['a*', 'crm'], ['*b', 'crm']))).toHaveLength(1)
 })
 
-test('Y1 mappings of the same weight that nothing fits both are not a tie', () => {
+test('Y1 mappings with equal specificity but no common match are not a tie', () => {
   const { config } = loadYaml(
-    yamlOf(['sales', 'crm'], ['sales', 'erp'], ['a*', '*'], ['b*', '*'], ['*', 'cc*'], ['*x', 'y']),
+    toYaml(['sales', 'crm'], ['sales', 'erp'], ['a*', '*'], ['b*', '*'], ['*', 'cc*'], ['*x', 'y']),
   )
   expect(config.mappings).toHaveLength(6)
 })
 
-test('Y1 a mapping written twice is told once', () => {
-  expect(problemsOf(yamlOf(['a*', '*'], ['a*', '*']))).toEqual([
+test('Y1 a duplicate mapping is reported once', () => {
+  expect(listProblems(toYaml(['a*', '*'], ['a*', '*']))).toEqual([
     '4:16 mappings[1].agent_id repeats agent_id "a*" and domain "*" of item 1: remove one',
   ])
 })
 
-test('Y1 refused is exactly what leaves some agent and domain with two mappings that fit equally', () => {
+test('Y1 mappings are refused exactly if some agent and domain match two equally', () => {
   const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*'), minLength: 1, maxLength: 3 })
   const mapping = fc.record({ agent_id: glob, domain: glob, policy_id: fc.constant('p') })
   const texts = Array.from({ length: 6 }, (_, index) => index + 1).flatMap((length) =>

@@ -20,7 +20,7 @@ test.each([
   expect(setConfigValue(before, path, '/w')).toBe(after)
 })
 
-test('SV5 a text is read as the daemon would read it, beside its file, and leaves nothing there', () => {
+test('SV5 parseConfigText reads a text like the daemon and leaves no file behind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-edit-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'not', 'yet', 'cowork.yaml')

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { parseEnvFile, readEnvFiles } from './env-file.ts'
-import { refusalOf, tempHome } from '../../../test/base/config/config.fixture.ts'
+import { captureError, tempHome } from '../../../test/base/config/config.fixture.ts'
 
-test('I8 an env file holds names and values, with comments, quotes and export', () => {
+test('I8 an env file has names and values with comments, quotes and export', () => {
   const text = `# secrets
 export A=one
 B = two words   # and a note
@@ -28,25 +28,25 @@ H=a#b
   })
 })
 
-test('I8 env files may repeat, and the later one wins', () => {
+test('I8 a later env file overrides an earlier one', () => {
   const { home } = tempHome({ '.env': 'A=1\nB=1\r\n', '.env.secret': 'B=2\n' })
   expect(readEnvFiles([join(home, '.env'), join(home, '.env.secret')])).toEqual({ A: '1', B: '2' })
-  expect(refusalOf(() => readEnvFiles([join(home, 'none')]))).toMatchObject({
+  expect(captureError(() => readEnvFiles([join(home, 'none')]))).toMatchObject({
     code: 'env_file_unreadable',
   })
 })
 
 test.each(['just words', '1A=x', 'A B=x', 'A="open', "A='open", 'A="x" y'])(
-  'I8 the line %s is refused by its number and not repeated',
+  'I8 the line %s is refused by number without its content',
   (line) => {
-    const error = refusalOf(() => parseEnvFile('.env', `OK=1\n${line}\n`))
+    const error = captureError(() => parseEnvFile('.env', `OK=1\n${line}\n`))
     expect(error.code).toBe('env_file_invalid')
     expect(error.message).toMatch(/^\.env:2: expected NAME=value/)
     expect(error.message).not.toContain(line)
   },
 )
 
-test('I8 whatever an env file holds, it gives texts or is refused', () => {
+test('I8 any env file gives strings or is refused', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       try {

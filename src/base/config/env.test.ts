@@ -6,11 +6,11 @@ import {
   mcpSettingsFile,
   stateDirectory,
 } from './env.ts'
-import { problemsOf, tempHome } from '../../../test/base/config/config.fixture.ts'
+import { listProblems, tempHome } from '../../../test/base/config/config.fixture.ts'
 
 const folders = { home: '/home/me', cwd: '/here' }
 
-test('SV6 the variables of seed 004 work', () => {
+test('SV6 the variables of File Ops work', () => {
   const { home, load } = tempHome()
   const { config } = load({
     forUp: true,
@@ -31,7 +31,7 @@ test('SV6 the variables of seed 004 work', () => {
   expect(config.cleanup.temp_retention_days).toBe(9)
 })
 
-test('SV6 the variables of seed 003 work, and a port asks for the second listener', () => {
+test('SV6 the variables of WorkSync work, and a port enables the second listener', () => {
   const { home, load } = tempHome()
   const env = {
     WORKSYNC_DATA_ROOT: '~/.ws',
@@ -55,7 +55,7 @@ test('SV6 the variables of seed 003 work, and a port asks for the second listene
   })
 })
 
-test('SV6 the state directory and the settings of MCP servers follow their variables (seed 002)', () => {
+test('SV6 variables set the state directory and the MCP settings file', () => {
   expect(stateDirectory({}, folders)).toBe('/home/me/.cowork')
   expect(stateDirectory({ COWORK_STATE_DIR: '~/s' }, folders)).toBe('/home/me/s')
   expect(stateDirectory({ COWORK_STATE_DIR: 's' }, folders)).toBe('/here/s')
@@ -70,7 +70,7 @@ test('SV6 the state directory and the settings of MCP servers follow their varia
   expect(loaded.paths.state).toBe(join(home, 'st'))
 })
 
-test('SV6 PORT, TRANSPORT and LOG_LEVEL are not read by a daemon that the bridge starts', () => {
+test('SV6 a daemon that a bridge starts ignores PORT, TRANSPORT and LOG_LEVEL', () => {
   const env = { PORT: '1', TRANSPORT: 'stdio', LOG_LEVEL: 'ERROR', TEMP_CLEANUP_DAYS: '2' }
   expect(readEnvironmentOverrides(env, { forUp: false }).map(({ origin }) => origin)).toEqual([
     'environment variable TEMP_CLEANUP_DAYS',
@@ -78,7 +78,7 @@ test('SV6 PORT, TRANSPORT and LOG_LEVEL are not read by a daemon that the bridge
   expect(readEnvironmentOverrides(env, { forUp: true })).toHaveLength(4)
 })
 
-test('SV6 an empty variable is as good as unset', () => {
+test('SV6 an empty variable counts as unset', () => {
   expect(readEnvironmentOverrides({ PORT: '', WORKSPACE_PATH: '' }, { forUp: true })).toEqual([])
 })
 
@@ -92,13 +92,13 @@ test.each([
   ['WORKSYNC_SYNC_DEBOUNCE', 'later', 'a duration'],
   ['WORKSPACE_PATH', '~bob/ws', 'a path'],
 ])('SV6 %s=%s is refused by its name', (name, value, expected) => {
-  const [problem, ...others] = problemsOf('', { env: { [name]: value }, forUp: true })
+  const [problem, ...others] = listProblems('', { env: { [name]: value }, forUp: true })
   expect(problem).toContain(`environment variable ${name}: `)
   expect(problem).toContain(`expected ${expected}`)
   expect(others).toEqual([])
 })
 
-test('I13 AGENT_ID, SESSION_ID and COWORK_TOKEN say who calls and are no part of the configuration', () => {
+test('I13 AGENT_ID, SESSION_ID and COWORK_TOKEN identify the caller and are not configuration', () => {
   const env = { AGENT_ID: 'main', SESSION_ID: 's1', COWORK_TOKEN: 'sk-cowork-1' }
   expect(readCallerEnvironment(env)).toEqual({
     agentId: 'main',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { problemsOf } from '../../../test/base/config/config.fixture.ts'
+import { listProblems } from '../../../test/base/config/config.fixture.ts'
 import { validateSchema, compileObjectSchema } from './json-schema.ts'
 
 const accepts = (schema: Record<string, unknown>, value: unknown) =>
@@ -22,7 +22,7 @@ test.each([
   expect(accepts(schema, value)).toBe(isAccepted)
 })
 
-test('R1 names of values are no words of JSON Schema', () => {
+test('R1 property names are not treated as keywords', () => {
   const schema = { properties: { pattern: { type: 'string' }, minimum: { type: 'number' } } }
   expect(accepts(schema, { pattern: 'zebra', minimum: 1 })).toBe(true)
   expect(accepts(schema, { pattern: 1 })).toBe(false)
@@ -40,20 +40,20 @@ test.each([
   expect(validateSchema(schema)).toMatch(why)
 })
 
-test('R1 a schema nested without end is refused', () => {
+test('R1 a schema that is nested too deep is refused', () => {
   let schema: Record<string, unknown> = { type: 'string' }
   for (let depth = 0; depth < 1000; depth++) schema = { type: 'array', items: schema }
   expect(validateSchema({ properties: { list: schema } })).toMatch(/levels deep/)
 })
 
-test('R1 the file names a schema that cannot be kept', () => {
+test('R1 an unsupported schema is reported with its position', () => {
   const yaml = `reasoning_schemas:
   - id: deals
     json_schema:
       properties:
         budget: { minimum: 0 }
 `
-  expect(problemsOf(yaml)).toEqual([
+  expect(listProblems(yaml)).toEqual([
     '4:7 reasoning_schemas[0].json_schema cannot be used: it.budget has minimum without a type: add the type',
   ])
 })

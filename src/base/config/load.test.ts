@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import {
   loadYaml,
-  problemsOf,
-  refusalOf,
+  listProblems,
+  captureError,
   tempHome,
 } from '../../../test/base/config/config.fixture.ts'
 
-test('SV5 without a file the defaults hold', () => {
+test('SV5 defaults apply without a file', () => {
   const { home, load } = tempHome()
   const { config, paths, sources } = load()
   expect(config.server).toMatchObject({ host: 'localhost', port: 8765, insecure_bind: false })
@@ -26,7 +26,7 @@ test('SV5 without a file the defaults hold', () => {
   expect(sources).toEqual([])
 })
 
-test('SV5 flags win over the environment, which wins over the file, which wins over defaults', () => {
+test('SV5 flags override the environment, the environment the file, and the file the defaults', () => {
   const yaml =
     'server: {port: 1001, host: "127.0.0.1"}\ncleanup: {temp_retention_days: 3}\naudit: {payload_days: 5}\n'
   const { config, sources } = loadYaml(yaml, {
@@ -49,26 +49,28 @@ test('SV5 flags win over the environment, which wins over the file, which wins o
   ])
 })
 
-test('SV5 the configuration is frozen to its last leaf', () => {
+test('SV5 the configuration is deeply frozen', () => {
   const { config } = loadYaml('authority: {high_risk_fields: [owner]}')
   expect(Object.isFrozen(config)).toBe(true)
   expect(Object.isFrozen(config.authority.high_risk_fields)).toBe(true)
   expect(Object.isFrozen(config.server.limits)).toBe(true)
 })
 
-test('SV5 an unknown key is refused at its line, with the key that was probably meant', () => {
-  expect(problemsOf('server:\n  host: localhost\n  prot: 1\n')).toEqual([
+test('SV5 an unknown key is refused at its line with the closest key', () => {
+  expect(listProblems('server:\n  host: localhost\n  prot: 1\n')).toEqual([
     '3:3 server.prot: unknown key; did you mean port?',
   ])
-  expect(problemsOf('polices: []\n')).toEqual(['1:1 polices: unknown key; did you mean policies?'])
-  expect(problemsOf('trash: {zzzzzz: 1}')).toEqual([
+  expect(listProblems('polices: []\n')).toEqual([
+    '1:1 polices: unknown key; did you mean policies?',
+  ])
+  expect(listProblems('trash: {zzzzzz: 1}')).toEqual([
     '1:9 trash.zzzzzz: unknown key; expected one of retention',
   ])
 })
 
-test('SV5 a bad value is refused at its line with what was found and what was expected', () => {
+test('SV5 an invalid value is refused at its line with the expected and the actual value', () => {
   expect(
-    problemsOf(`server:
+    listProblems(`server:
   port: abc
   transport: htp
   allowed_hosts: desk
@@ -95,24 +97,24 @@ policies:
   ])
 })
 
-test('SV5 what is missing is refused where it should have been', () => {
-  expect(problemsOf('mappings:\n  - agent_id: a\n    domain: d\n')).toEqual([
+test('SV5 a missing value is refused at the position of its parent', () => {
+  expect(listProblems('mappings:\n  - agent_id: a\n    domain: d\n')).toEqual([
     '2:5 mappings[0].policy_id: expected a name without control characters or spaces at the start or end, found nothing',
   ])
 })
 
-test('SV5 a key written twice, broken YAML and a second document are refused with their line', () => {
-  expect(problemsOf('server:\n  port: 1\n  port: 2\n')).toEqual(['3:3 duplicate key: port'])
-  expect(problemsOf('server:\n  port: [1\naudit: {}\n')[0]).toMatch(/^3:\d+ not valid YAML: /)
-  expect(problemsOf('server: {}\n---\naudit: {}\n')[0]).toMatch(
+test('SV5 duplicate keys, invalid YAML and a second document are refused with their line', () => {
+  expect(listProblems('server:\n  port: 1\n  port: 2\n')).toEqual(['3:3 duplicate key: port'])
+  expect(listProblems('server:\n  port: [1\naudit: {}\n')[0]).toMatch(/^3:\d+ not valid YAML: /)
+  expect(listProblems('server: {}\n---\naudit: {}\n')[0]).toMatch(
     /^2:1 not valid YAML: .*multiple documents/,
   )
-  expect(problemsOf('server: !include x\n')[0]).toMatch(/^1:9 not valid YAML: Unresolved tag/)
-  expect(problemsOf('- a\n')).toEqual(['1:1 the file: expected a mapping, found a list'])
+  expect(listProblems('server: !include x\n')[0]).toMatch(/^1:9 not valid YAML: Unresolved tag/)
+  expect(listProblems('- a\n')).toEqual(['1:1 the file: expected a mapping, found a list'])
 })
 
-test('SV5 the file, the variable and the flag that are wrong are all named at once', () => {
-  const problems = problemsOf('audit:\n  payload_days: many\n', {
+test('SV5 one error lists all invalid settings of file, variables and flags', () => {
+  const problems = listProblems('audit:\n  payload_days: many\n', {
     env: { PORT: 'abc' },
     forUp: true,
     flags: [{ path: ['server', 'transport'], value: 'pigeon', origin: '--transport' }],
@@ -124,46 +126,46 @@ test('SV5 the file, the variable and the flag that are wrong are all named at on
   ])
 })
 
-test('SV5 the message itself carries file, line and column', () => {
+test('SV5 the message contains file, line and column', () => {
   const { home, load } = tempHome({ 'other.yaml': 'a: 1\nserver: {port: -1}\n' })
-  const error = refusalOf(() => load({ file: '~/other.yaml' }))
+  const error = captureError(() => load({ file: '~/other.yaml' }))
   expect(error.code).toBe('config_invalid')
   expect(error.message).toContain('The configuration has 2 errors.')
   expect(error.message).toContain(`${join(home, 'other.yaml')}:2:16: server.port: expected`)
 })
 
-test('SV5 only the first problems of many are shown', () => {
+test('SV5 a long list of errors is truncated', () => {
   const yaml = Array.from({ length: 50 }, (_, index) => `zz${index}: 1`).join('\n')
-  const { message } = refusalOf(() => loadYaml(yaml))
+  const { message } = captureError(() => loadYaml(yaml))
   expect(message.split('\n')).toHaveLength(22)
   expect(message).toContain('and 30 more')
 })
 
-test('SV5 a section with nothing in it is as good as not there', () => {
+test('SV5 an empty section counts as missing', () => {
   const { config } = loadYaml('# a note\nagents:\n#  - id: x\nserver:\n')
   expect(config.agents).toEqual([])
   expect(config.server.port).toBe(8765)
 })
 
-test('SV5 --config takes any name, and a file that is not there is an error then', () => {
+test('SV5 --config accepts any file name, and a missing file is an error', () => {
   const { load, home } = tempHome({ 'conf/fileops-mcp.yaml': 'workspace: {path: here}\n' })
   expect(load({ file: 'conf/fileops-mcp.yaml' }).config.workspace.path).toBe(
     join(home, 'conf/here'),
   )
-  expect(refusalOf(() => load({ file: 'nowhere.yaml' }))).toMatchObject({
+  expect(captureError(() => load({ file: 'nowhere.yaml' }))).toMatchObject({
     code: 'config_unreadable',
   })
 })
 
-test('SV5 a file that is there and cannot be read is an error, not the defaults', () => {
+test('SV5 an unreadable default file is an error', () => {
   const { home, load } = tempHome()
   mkdirSync(join(home, '.cowork/cowork.yaml'))
-  expect(refusalOf(() => load())).toMatchObject({ code: 'config_unreadable' })
+  expect(captureError(() => load())).toMatchObject({ code: 'config_unreadable' })
   const bytes = tempHome({ '.cowork/cowork.yaml': '#'.repeat(1024 * 1024 + 1) })
-  expect(refusalOf(() => bytes.load()).message).toContain('larger than')
+  expect(captureError(() => bytes.load()).message).toContain('larger than')
 })
 
-test('SV5 paths: ~ is the home, relative ones count from their file, flags and variables from the terminal', () => {
+test('SV5 paths resolve from home, the file or the working directory', () => {
   const { home, load } = tempHome({
     '.cowork/cowork.yaml':
       'storage: {path: sub/a.db}\nwork: {data_root: ~/w}\nsecurity: {forbidden_paths: [~/.ssh/]}\n',
@@ -177,27 +179,27 @@ test('SV5 paths: ~ is the home, relative ones count from their file, flags and v
   expect(config.security.forbidden_paths).toEqual([join(home, '.ssh')])
   expect(config.workspace.path).toBe('/elsewhere/ws')
   expect(config.audit.log_path).toBe(join(home, 'a.log'))
-  expect(problemsOf('workspace: {path: ~bob/x}')[0]).toContain('another user')
+  expect(listProblems('workspace: {path: ~bob/x}')[0]).toContain('another user')
 })
 
-test('SV5 a secret that is refused is not shown', () => {
-  const { message } = refusalOf(() =>
+test('SV5 an error does not show an invalid secret', () => {
+  const { message } = captureError(() =>
     loadYaml('storage: {url: "mysql://me:hunter22@db/x"}\nagents: [{id: a, token: [hunter22]}]'),
   )
   expect(message).toContain('storage.url must be a postgres:// URL')
   expect(message).not.toContain('hunter22')
 })
 
-test('P7 implicit_approval_seconds is refused: nothing is ever approved by time passing', () => {
-  const [problem] = problemsOf('feedback:\n  implicit_approval_seconds: 86400\n')
+test('P7 implicit_approval_seconds is refused with the reason', () => {
+  const [problem] = listProblems('feedback:\n  implicit_approval_seconds: 86400\n')
   expect(problem).toMatch(
     /^2:3 feedback\.implicit_approval_seconds: approval by timeout is not supported/,
   )
 })
 
-test('Y1 a mapping to a policy that is not there, a repeated id and a tie are refused', () => {
+test('Y1 unknown policies, duplicate ids and duplicate mappings are refused', () => {
   expect(
-    problemsOf(`policies: [{id: p}, {id: p}]
+    listProblems(`policies: [{id: p}, {id: p}]
 mappings:
   - {agent_id: a, domain: d, policy_id: q}
   - {agent_id: a, domain: d, policy_id: p}
@@ -210,12 +212,12 @@ mappings:
 })
 
 test('Y2 a pattern the linear engine cannot run is refused at load', () => {
-  expect(problemsOf('audit:\n  redact: ["(?=a)b"]\n')).toEqual([
+  expect(listProblems('audit:\n  redact: ["(?=a)b"]\n')).toEqual([
     '2:12 audit.redact[0] is not a regular expression in RE2 syntax (no lookaround, no backreferences)',
   ])
 })
 
-test('GR5 grants may be a list or an object, and a variable set beside a list keeps the list', () => {
+test('GR5 grants may be a list or an object, and a variable keeps the list', () => {
   const list =
     'grants:\n  - {path: /w, permission: read-write, scope: session}\n  - {path: /d, permission: read}\n'
   const { config } = loadYaml(list, { env: { GRANTS_DB_PATH: '/g.db' } })
@@ -227,16 +229,16 @@ test('GR5 grants may be a list or an object, and a variable set beside a list ke
       { path: '/d', permission: 'read', scope: 'permanent', hard_links: false },
     ],
   })
-  expect(problemsOf('grants:\n  - {path: /w, permission: all}\n')).toEqual([
+  expect(listProblems('grants:\n  - {path: /w, permission: all}\n')).toEqual([
     '2:28 grants[0].permission: expected one of read, read-write, write, found "all"',
   ])
-  expect(problemsOf('grants: {databse: x}')).toEqual([
+  expect(listProblems('grants: {databse: x}')).toEqual([
     '1:10 grants.databse: unknown key; did you mean database?',
   ])
-  expect(problemsOf('grants: 7')).toEqual(['1:9 grants: expected a list or a mapping, found 7'])
+  expect(listProblems('grants: 7')).toEqual(['1:9 grants: expected a list or a mapping, found 7'])
 })
 
-test('N34 whatever the file holds, the answer is a configuration or a refusal', () => {
+test('N34 any file gives a configuration or an error', () => {
   const { load, home } = tempHome()
   const section = fc.constantFrom(
     'server',

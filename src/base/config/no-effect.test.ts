@@ -20,7 +20,7 @@ const forms = (schema: Schema): Schema[] => [
   ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(forms),
 ]
 
-/** Every setting that can be given, as `agents[].id`. One with a single valid value states what always holds. */
+/** Every setting, such as `agents[].id`, except settings with a single valid value. */
 function leaves(schema: Schema, path = ''): string[] {
   const all = forms(schema)
   const inner = all.flatMap(({ properties = {} }) => Object.entries(properties))
@@ -50,7 +50,7 @@ const namesByFile = globSync('**/*.ts', { cwd: source })
     return names
   })
 
-/** A snake_case name is a setting's own. Any other has to occur together with the name of its section. */
+/** A snake_case name is specific enough. Any other name must occur with the name of its section. */
 function isRead(leaf: string): boolean {
   const keys = leaf.split('.').map((key) => key.replaceAll('[]', ''))
   const [section = ''] = keys
@@ -58,7 +58,7 @@ function isRead(leaf: string): boolean {
   return namesByFile.some((names) => names.has(key) && (key.includes('_') || names.has(section)))
 }
 
-/** Other names of a setting, which the schema resolves. */
+/** Aliases of settings, which the schema resolves. */
 const aliases: Record<string, [yaml: string, read: (yaml: string) => unknown, value: unknown]> = {
   'trust.auto_promote_accuracy': [
     'trust: { auto_promote_accuracy: 0.93 }',
@@ -72,10 +72,10 @@ const aliases: Record<string, [yaml: string, read: (yaml: string) => unknown, va
   ],
 }
 
-/** Read, yet without effect while no kind of approval mints a token. */
+/** Read, but without effect while no kind of approval issues a token. */
 const readInVain = ['approvals.token_ttl']
 
-test('RM4 every setting is read by some part of cowork, or listed as one without effect', () => {
+test('RM4 every setting is read or listed as having no effect', () => {
   const all = leaves(configJsonSchema())
   expect(all.length).toBeGreaterThan(140)
   const unread = all.filter((leaf) => !isRead(leaf) && !Object.hasOwn(aliases, leaf))
@@ -84,22 +84,19 @@ test('RM4 every setting is read by some part of cowork, or listed as one without
   for (const key of readInVain) expect(listed).toContain(key)
 })
 
-test('RM4 approvals.token_ttl stays listed only while no kind of approval has a token', () => {
+test('RM4 approvals.token_ttl is listed only while no kind of approval has a token', () => {
   const kinds = globSync('{governance,files,work}/**/*.ts', { cwd: source })
     .filter(isShipped)
     .filter((file) => /\btoken: true\b/.test(readFileSync(join(source, file), 'utf8')))
   expect(kinds).toEqual([])
 })
 
-test.each(Object.entries(aliases))(
-  'RM4 %s is another name of a setting',
-  (_, [yaml, read, value]) => {
-    expect(read(yaml)).toBe(value)
-    expect(loadYaml(yaml).warnings).toEqual([])
-  },
-)
+test.each(Object.entries(aliases))('RM4 %s is an alias of a setting', (_, [yaml, read, value]) => {
+  expect(read(yaml)).toBe(value)
+  expect(loadYaml(yaml).warnings).toEqual([])
+})
 
-test('RM4 every environment variable sets a setting, is read elsewhere or is listed', () => {
+test('RM4 every environment variable has an effect or is listed', () => {
   const shipped = globSync('**/*.ts', { cwd: source }).filter(
     (file) => isShipped(file) || file === 'base/config/env.ts',
   )
@@ -114,7 +111,7 @@ test('RM4 every environment variable sets a setting, is read elsewhere or is lis
   expect(Object.keys(variablesWithoutEffect)).toEqual(['COWORK_MCP_SETTINGS_PATH'])
 })
 
-test('RM4 only settings that were given warn, one line each, with source and consequence', () => {
+test('RM4 a setting without effect warns once with source and actual behavior', () => {
   expect(loadYaml('').warnings).toEqual([])
   const { home, load } = tempHome({
     '.cowork/cowork.yaml':
@@ -138,7 +135,7 @@ test('RM4 only settings that were given warn, one line each, with source and con
   ])
 })
 
-test('RM4 a settings file of the gateway warns where it lies at its default place', () => {
+test('RM4 a gateway settings file at the default path warns', () => {
   const { home, load } = tempHome({ '.cowork/mcp-settings.json': '{"servers":[]}' })
   expect(load().warnings).toEqual([
     `mcp-settings.json (${join(home, '.cowork', 'mcp-settings.json')}) has no effect in this version: cowork does not start or call other MCP servers`,

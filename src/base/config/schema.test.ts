@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadYaml, problemsOf } from '../../../test/base/config/config.fixture.ts'
+import { loadYaml, listProblems } from '../../../test/base/config/config.fixture.ts'
 import { configJsonSchema, configSchema } from './schema.ts'
 
 type Node = {
@@ -23,7 +23,7 @@ function keys(node: Node, path = ''): [string, Node][] {
   ]
 }
 
-test('SV5 the schema is published as JSON Schema 2020-12 and is the manual: every key is described', () => {
+test('SV5 the published JSON Schema describes every key', () => {
   const schema = configJsonSchema()
   expect(schema).toMatchObject({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -37,7 +37,7 @@ test('SV5 the schema is published as JSON Schema 2020-12 and is the manual: ever
   )
 })
 
-test('SV5 the published schema names the sections of the rule and closes every mapping', () => {
+test('SV5 the published schema has the sections of the rule and strict mappings', () => {
   const schema: Node = configJsonSchema()
   const ofTheRule =
     'agents approvals audit authority cleanup feedback grants handoff jobs ledger mappings notify policies reasoning_schemas security sentry server storage trash trust versions work workspace'
@@ -48,17 +48,17 @@ test('SV5 the published schema names the sections of the rule and closes every m
   expect(open.map(([path]) => path)).toEqual([])
 })
 
-test('SV5 two calls give the same schema, so it can be checked for drift', () => {
+test('SV5 the published schema is deterministic', () => {
   expect(configJsonSchema()).toEqual(configJsonSchema())
 })
 
-test('SV20 the default bind is loopback on 8765, and going further is off unless asked for', () => {
+test('SV20 the default is loopback on 8765 and no other listener', () => {
   const { server } = configSchema.parse({})
   expect(server).toMatchObject({ host: 'localhost', port: 8765, insecure_bind: false })
   expect(server.tls).toBeUndefined()
 })
 
-test('SV25 the limits are those of the rule', () => {
+test('SV25 the default limits match the rule', () => {
   expect(configSchema.parse({}).server.limits).toEqual({
     body_bytes: 4 * 1024 * 1024,
     file_body_bytes: 72 * 1024 * 1024,
@@ -70,7 +70,7 @@ test('SV25 the limits are those of the rule', () => {
   })
 })
 
-test('I10 the environment markers of agents are a list that can be changed', () => {
+test('I10 the environment markers of agents are configurable', () => {
   expect(configSchema.parse({}).server.agent_markers).toEqual([
     'CLAUDECODE',
     'CODEX_*',
@@ -82,19 +82,21 @@ test('I10 the environment markers of agents are a list that can be changed', () 
   ])
 })
 
-test('SV7 storage.url moves the control plane to PostgreSQL, and a driver that disagrees is refused', () => {
+test('SV7 storage.url selects PostgreSQL, and a conflicting driver is refused', () => {
   expect(loadYaml('storage: {url: postgres://db/x}').config.storage.url).toBe('postgres://db/x')
-  expect(problemsOf('storage: {driver: postgres}')).toEqual([
+  expect(listProblems('storage: {driver: postgres}')).toEqual([
     '1:19 storage.driver is postgres, which requires storage.url',
   ])
-  expect(problemsOf('storage: {driver: sqlite, url: env:DB}')[0]).toContain('remove one of the two')
+  expect(listProblems('storage: {driver: sqlite, url: env:DB}')[0]).toContain(
+    'remove one of the two',
+  )
 })
 
-test('I4 an agent without any token, or with a hash that is none, is refused', () => {
-  expect(problemsOf('agents:\n  - id: a\n')[0]).toMatch(
+test('I4 an agent without a token or with an invalid hash is refused', () => {
+  expect(listProblems('agents:\n  - id: a\n')[0]).toMatch(
     /^2:5 agents\[0] needs a token or a token_hash/,
   )
-  expect(problemsOf('agents: [{id: a, token_hash: abc}]')[0]).toContain('64 hexadecimal digits')
+  expect(listProblems('agents: [{id: a, token_hash: abc}]')[0]).toContain('64 hexadecimal digits')
   const { config } = loadYaml(`agents: [{id: a, token_hash: ${'AB'.repeat(32)}}]`)
   expect(config.agents[0]?.token_hash).toBe('ab'.repeat(32))
 })
@@ -114,33 +116,33 @@ test.each([
 })
 
 test.each(['ttl', 'call_ttl'] as const)(
-  'P7 A2 approvals.%s of less than a minute leaves nobody time, and is refused',
+  'P7 A2 approvals.%s of less than a minute is refused',
   (name) => {
     for (const written of ['0', '0s', '59s', '500ms'])
-      expect(problemsOf(`approvals: {${name}: ${written}}`)).toEqual([
+      expect(listProblems(`approvals: {${name}: ${written}}`)).toEqual([
         `1:${name.length + 15} approvals.${name} must be at least a minute, or nobody has the time for it`,
       ])
     expect(loadYaml(`approvals: {${name}: 1m}`).config.approvals[name]).toBe(60_000)
   },
 )
 
-test('A10 a notification channel takes the keys of its kind only, and rules name channels that exist', () => {
+test('A10 a channel accepts only keys of its type, and rules refer to existing channels', () => {
   const channel = '{id: hook, type: webhook, url: https://x.example/in, secret: env:HOOK}'
   const { config } = loadYaml(
     `notify: {channels: [${channel}], rules: [{channels: [hook], escalate_after: 5m}]}`,
   )
   expect(config.notify.rules[0]?.escalate_after).toBe(300_000)
-  expect(problemsOf(`notify: {channels: [${channel}], rules: [{channels: [hok]}]}`)[0]).toContain(
+  expect(listProblems(`notify: {channels: [${channel}], rules: [{channels: [hok]}]}`)[0]).toContain(
     'refers to the undefined channel "hok"',
   )
-  expect(problemsOf('notify: {channels: [{id: a, type: desktop, topic: x}]}')[0]).toContain(
+  expect(listProblems('notify: {channels: [{id: a, type: desktop, topic: x}]}')[0]).toContain(
     'unknown key',
   )
 })
 
-test('F1 the workspace structure stays inside the workspace', () => {
+test('F1 a workspace structure outside of the workspace is refused', () => {
   for (const folder of ['/etc', '../up', 'a/../../b', '~/x'])
-    expect(problemsOf(`workspace: {structure: ["${folder}"]}`)[0]).toContain(
+    expect(listProblems(`workspace: {structure: ["${folder}"]}`)[0]).toContain(
       'a folder inside the workspace',
     )
   expect(loadYaml('workspace: {structure: [a..b, c/..d]}').config.workspace.structure).toHaveLength(
@@ -148,11 +150,11 @@ test('F1 the workspace structure stays inside the workspace', () => {
   )
 })
 
-test('M2 the act threshold may not lie below the suggest threshold', () => {
-  expect(problemsOf('authority: {thresholds: {suggest: 0.9}}')[0]).toContain('must not be below')
+test('M2 an act threshold below the suggest threshold is refused', () => {
+  expect(listProblems('authority: {thresholds: {suggest: 0.9}}')[0]).toContain('must not be below')
 })
 
-test('L13 telemetry goes nowhere unless an address is named, and no password stands in it', () => {
+test('L13 telemetry is off by default, and an endpoint with a password is refused', () => {
   const { server } = configSchema.parse({})
   expect(server).toMatchObject({ otlp_headers: {}, otlp_service_name: 'cowork' })
   expect(server.otlp_endpoint).toBeUndefined()
@@ -160,7 +162,7 @@ test('L13 telemetry goes nowhere unless an address is named, and no password sta
   expect(loadYaml(otlp('http://localhost:4318')).config.server.otlp_endpoint).toBe(
     'http://localhost:4318',
   )
-  expect(problemsOf(otlp('https://me:secret@otlp.example'))[0]).toContain('use otlp_headers')
-  expect(problemsOf(otlp('http://[half'))[0]).toContain('must be a URL')
-  expect(problemsOf(otlp('localhost:4318'))[0]).toContain('an http:// or https:// URL')
+  expect(listProblems(otlp('https://me:secret@otlp.example'))[0]).toContain('use otlp_headers')
+  expect(listProblems(otlp('http://[half'))[0]).toContain('must be a URL')
+  expect(listProblems(otlp('localhost:4318'))[0]).toContain('an http:// or https:// URL')
 })

@@ -6,13 +6,13 @@ import { resolveReference } from './secret-sources.ts'
 
 const env = { PATH: '/usr/bin:/bin', NAME: 'Ada' }
 
-test('I8 cmd: runs in a shell and its trimmed output is the secret', async () => {
+test('I8 cmd: uses the trimmed output of a shell command', async () => {
   expect(await resolveReference('cmd:printf " %s\\n" "$NAME" | tr a-z A-Z', 'x', { env })).toBe(
     'ADA',
   )
 })
 
-test('I8 a failing command shows its exit code and not its output', async () => {
+test('I8 the error of a failed command has its exit code without its output', async () => {
   const refused = resolveReference('cmd:echo hunter22; echo hunter22 >&2; exit 3', 'work.api_key', {
     env,
   })
@@ -22,7 +22,7 @@ test('I8 a failing command shows its exit code and not its output', async () => 
   })
 })
 
-test('I8 a command that takes too long is ended with its children', async () => {
+test('I8 a command that exceeds the timeout is killed with its children', async () => {
   const { home } = tempHome()
   const late = join(home, 'late')
   const refused = resolveReference(`cmd:sh -c 'sleep 1; touch ${late}'; echo x`, 'x', {
@@ -34,19 +34,19 @@ test('I8 a command that takes too long is ended with its children', async () => 
   expect(existsSync(late)).toBe(false)
 })
 
-test('I8 a command that prints without end is ended', async () => {
+test('I8 a command with unlimited output is killed', async () => {
   await expect(resolveReference('cmd:yes', 'x', { env })).rejects.toThrow(
     'printed more than 65536 bytes',
   )
 })
 
-test('I8 a command that prints nothing is refused', async () => {
+test('I8 a command without output is refused', async () => {
   await expect(resolveReference('cmd:true', 'x', { env })).rejects.toThrow(
     'the output of the command is empty',
   )
 })
 
-test('I8 op:// is read by the 1Password CLI, without a shell', async () => {
+test('I8 the 1Password CLI reads op:// without a shell', async () => {
   const { home } = tempHome({
     op: '#!/bin/sh\n[ "$1 $2" = "read --no-newline" ] && printf "got %s" "$3"\n',
   })
@@ -56,7 +56,7 @@ test('I8 op:// is read by the 1Password CLI, without a shell', async () => {
   expect(await resolveReference(reference, 'x', options)).toBe(`got ${reference}`)
 })
 
-test('I8 without the 1Password CLI, or when it fails, the next step is told', async () => {
+test('I8 an error of the 1Password CLI contains the next step', async () => {
   const { home } = tempHome({ 'bin/op': '#!/bin/sh\necho hunter22\nexit 6\n' })
   chmodSync(join(home, 'bin/op'), 0o755)
   await expect(resolveReference('op://a/b/c', 'x', { env: { PATH: home } })).rejects.toThrow(

@@ -5,7 +5,7 @@ import { tempHome } from '../../../test/base/config/config.fixture.ts'
 import { resolveReference } from './secret-sources.ts'
 import { applySecrets, readSecrets, resolveEnvironment, resolveSecrets } from './secrets.ts'
 
-test('I8 env: and file: references are resolved, plain values stay, and all are listed for redaction', async () => {
+test('I8 env: and file: references are resolved, and all secrets are listed for redaction', async () => {
   const { home, load } = tempHome({
     '.cowork/cowork.yaml': `agents:
   - {id: a, token: env:A_TOKEN}
@@ -37,7 +37,7 @@ work: {api_key: file:~/key}
   expect(Object.isFrozen(config.agents)).toBe(true)
 })
 
-test('I8, L13 a mapping with names of its own may hold secrets too', async () => {
+test('I8, L13 secrets in a mapping with arbitrary keys are resolved', async () => {
   const yaml = 'server: {otlp_headers: {authorization: "env:OTLP", x-scope: team}}'
   const { load } = tempHome({ '.cowork/cowork.yaml': yaml })
   const { config, secrets } = await resolveSecrets(load().config, { env: { OTLP: 'Bearer abc' } })
@@ -45,7 +45,7 @@ test('I8, L13 a mapping with names of its own may hold secrets too', async () =>
   expect(secrets).toEqual(expect.arrayContaining(['Bearer abc']))
 })
 
-test('I8 the terminal resolves and the daemon it starts applies, without resolving again', async () => {
+test('I8 the daemon applies secrets that the terminal resolved', async () => {
   const { load } = tempHome({ '.cowork/cowork.yaml': 'agents: [{id: a, token: env:T}]' })
   const { config } = load()
   const { values } = await readSecrets(config, { env: { T: 'cmd:echo no' } })
@@ -55,7 +55,7 @@ test('I8 the terminal resolves and the daemon it starts applies, without resolvi
   )
 })
 
-test('I8 a file that others can read is resolved with a warning', async () => {
+test('I8 a secret file that other users can read causes a warning', async () => {
   const { home } = tempHome({ key: 'k' })
   chmodSync(join(home, 'key'), 0o644)
   const warnings: string[] = []
@@ -80,7 +80,7 @@ test.each([
   await expect(refused).rejects.toThrow(reason)
 })
 
-test('I8 keychain:name asks the keychain for the service cowork, keychain:service/name for another', async () => {
+test('I8 keychain:name uses the service cowork, keychain:service/name another service', async () => {
   const asked: string[][] = []
   class Entry {
     constructor(...names: string[]) {
@@ -97,7 +97,7 @@ test('I8 keychain:name asks the keychain for the service cowork, keychain:servic
   ])
 })
 
-test('I8 without the optional keychain package the message says what to do', async () => {
+test('I8 the error for a missing keychain package contains the next step', async () => {
   const loadKeyring = () => Promise.reject(new Error('Cannot find module'))
   await expect(resolveReference('keychain:sales', 'x', { loadKeyring })).rejects.toMatchObject({
     message: expect.stringContaining('@napi-rs/keyring is not installed'),
@@ -105,14 +105,14 @@ test('I8 without the optional keychain package the message says what to do', asy
   })
 })
 
-test('I8 a database address that turns out to be none is refused and not shown', async () => {
+test('I8 a resolved database URL that is invalid is refused and not shown', async () => {
   const { load } = tempHome({ '.cowork/cowork.yaml': 'storage: {url: env:DB}' })
   const refused = resolveSecrets(load().config, { env: { DB: 'mysql://me:hunter22@db' } })
   await expect(refused).rejects.toThrow('does not resolve to a postgres:// URL')
   await expect(refused).rejects.not.toThrow('hunter22')
 })
 
-test('I8 a short database password is hidden with its address, not alone in every other word', async () => {
+test('I8 a short database password is redacted only inside the URL', async () => {
   const { load } = tempHome({
     '.cowork/cowork.yaml': 'storage: {url: "postgres://cowork:cowork@db/x"}',
   })

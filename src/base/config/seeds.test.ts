@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadYaml, tempHome } from '../../../test/base/config/config.fixture.ts'
 
-/** The samples the seed documents print, key for key: people will paste them, so they must work as they are. */
+/** The samples of the source projects, unchanged: people paste them, so they must work as they are. */
 
 const fileOps = `
 server:
@@ -165,7 +165,7 @@ sentry:
   hash_chain: true
 `
 
-test('SV5 the file operations sample of seed 004 works verbatim', () => {
+test('SV5 the sample of File Ops works unchanged', () => {
   const { home, load } = tempHome({ '.cowork/cowork.yaml': fileOps })
   const { config } = load()
   expect(config.server).toMatchObject({ host: '0.0.0.0', port: 8003 })
@@ -181,7 +181,7 @@ test('SV5 the file operations sample of seed 004 works verbatim', () => {
   expect(config.audit.log_path).toBe(join(home, '.annabelle/logs/fileops-audit.log'))
 })
 
-test('SV5 F5 the restrictions and the grant list of seed 004 work verbatim', () => {
+test('SV5 F5 the restrictions and the grant list of File Ops work unchanged', () => {
   const { config } = loadYaml(restrictions)
   expect(config.security.forbidden_extensions_create).toEqual([
     { extension: '.exe' },
@@ -195,7 +195,7 @@ test('SV5 F5 the restrictions and the grant list of seed 004 work verbatim', () 
   ])
 })
 
-test('SV5 the policies, agents, mappings, trust and authority of seed 001 work verbatim', () => {
+test('SV5 the policies, agents, mappings, trust and authority of the COWORK protocol work unchanged', () => {
   const { config } = loadYaml(protocol)
   expect(config.agents.map(({ id }) => id)).toEqual(['sales-agent', 'support-agent'])
   expect(config.mappings).toHaveLength(4)
@@ -210,7 +210,7 @@ test('SV5 the policies, agents, mappings, trust and authority of seed 001 work v
   expect(config.handoff.timeout_seconds).toBe(1800)
 })
 
-test('SV5 the other names of seed 001 are understood, and the first name wins', () => {
+test('SV5 the aliases of the COWORK protocol work, and the first name wins', () => {
   expect(loadYaml('trust: {auto_promote_accuracy: 0.9}').config.trust.auto_promote_threshold).toBe(
     0.9,
   )
@@ -222,7 +222,7 @@ test('SV5 the other names of seed 001 are understood, and the first name wins', 
   expect(config.feedback.approval_trust_impact).toBe(0.03)
 })
 
-test('SV5 all seeds together are one valid file', () => {
+test('SV5 all samples together are one valid file', () => {
   const { config } = loadYaml(`${fileOps}\n${protocol}`)
   expect(config.policies).toHaveLength(2)
   expect(config.server.port).toBe(8003)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { editDistance, findClosestWord } from './suggest.ts'
 
-test('SV5 a typing slip finds the key that was meant, a stranger finds none', () => {
+test('SV5 a typo finds the intended key, an unrelated word finds none', () => {
   const known = ['port', 'host', 'public_url', 'allowed_hosts']
   expect(findClosestWord('prot', known)).toBe('port')
   expect(findClosestWord('Port', known)).toBe('port')
@@ -11,7 +11,7 @@ test('SV5 a typing slip finds the key that was meant, a stranger finds none', ()
   expect(findClosestWord('workspace', known)).toBeUndefined()
 })
 
-test('SV5 the distance is zero for equal words only, symmetric, and one per edit at most', () => {
+test('SV5 the edit distance is zero for equal words, symmetric and at most one per edit', () => {
   const word = fc.string({ maxLength: 8 })
   fc.assert(
     fc.property(word, word, fc.nat(8), (a, b, at) => {

@@ -3,7 +3,7 @@ import { parseYaml } from './yaml.ts'
 
 const megabyte = 1024 * 1024
 
-test('SV5 values stand where they were written, keys too, and what is missing at its parent', () => {
+test('SV5 values and keys have positions, and a missing value has that of its parent', () => {
   const { value, locate } = parseYaml('# note\r\na:\r\n  b: [1, {c: x}]\r\n')
   expect(value).toEqual({ a: { b: [1, { c: 'x' }] } })
   expect(locate(['a', 'b', 1, 'c'], 'value')).toEqual({ line: 3, column: 14 })
@@ -11,11 +11,11 @@ test('SV5 values stand where they were written, keys too, and what is missing at
   expect(locate(['a', 'z', 'y'], 'value')).toEqual({ line: 2, column: 1 })
 })
 
-test('SV5 anchors and aliases work as people use them', () => {
+test('SV5 anchors and aliases work', () => {
   expect(parseYaml('a: &x [1]\nb: *x\n').value).toEqual({ a: [1], b: [1] })
 })
 
-test('SV5 a key named __proto__ is a key like any other', () => {
+test('SV5 a key named __proto__ is an ordinary key', () => {
   const { value } = parseYaml('__proto__: {polluted: true}\n')
   expect(Object.keys(value as object)).toEqual(['__proto__'])
   expect({}).not.toHaveProperty('polluted')

@@ -15,15 +15,15 @@ const quiet: Sealer = { prepare: (draft) => draft, seal: () => Promise.resolve()
 test('L11 a commit in one daemon wakes the followers of another', async () => {
   const one = await openPostgres({ url, sealer: quiet, log: silentLog })
   const other = await openPostgres({ url, sealer: quiet, log: silentLog })
-  let told = 0
-  other.onAppend(() => told++)
+  let notified = 0
+  other.onAppend(() => notified++)
   await one.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
-  await expect.poll(() => told).toBe(1)
+  await expect.poll(() => notified).toBe(1)
   await one.close()
   await other.close()
 })
 
-test('L5 one daemon of several leads, and another takes over when it ends', async () => {
+test('L5 one of several daemons is the signer, and another takes over', async () => {
   const one = await openPostgres({ url, log: silentLog })
   const other = await openPostgres({ url, log: silentLog })
   expect([await one.isLeader(), await other.isLeader()]).toEqual([true, false])
@@ -32,7 +32,7 @@ test('L5 one daemon of several leads, and another takes over when it ends', asyn
   await other.close()
 })
 
-test('SV7 a restart of PostgreSQL is survived without a restart of the daemon', async () => {
+test('SV7 the store survives a restart of PostgreSQL', async () => {
   const server = await startPostgres()
   try {
     const db = await openPostgres({
@@ -43,17 +43,17 @@ test('SV7 a restart of PostgreSQL is survived without a restart of the daemon', 
     await db.transact((tx) => tx.run({ sql: 'CREATE TABLE t (a bigint)', parameters: [] }))
     await server.restart()
     const insert = { sql: 'INSERT INTO t VALUES (1)', parameters: [] }
-    // The write finds a dead connection before anything is committed, so it is tried on a new one.
+    // The write fails on the closed connection before a commit, so it is retried on a new one.
     expect(await db.transact((tx) => tx.run(insert))).toBe(1)
     const other = await openPostgres({
       url: `${server.url}/restarted`,
       sealer: quiet,
       log: silentLog,
     })
-    let told = 0
-    db.onAppend(() => told++)
+    let notified = 0
+    db.onAppend(() => notified++)
     await other.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
-    await expect.poll(() => told, { timeout: 5000 }).toBeGreaterThan(0)
+    await expect.poll(() => notified, { timeout: 5000 }).toBeGreaterThan(0)
     await other.close()
     expect(await db.all({ sql: 'SELECT a FROM t', parameters: [] })).toHaveLength(1)
     await db.close()

@@ -9,7 +9,7 @@ import { openSqlite, readSqlite } from './sqlite.ts'
 const path = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'cowork.db')
 storeContract('sqlite', async (sealer) => openSqlite(path, sealer))
 
-test('L6 a reader keeps its moment while the store goes on', async () => {
+test('L6 a snapshot is consistent while the store changes', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'a.db')
   const writer = openSqlite(file)
   await writer.transact((tx) => tx.run({ sql: 'CREATE TABLE t (a)', parameters: [] }))
@@ -24,14 +24,14 @@ test('L6 a reader keeps its moment while the store goes on', async () => {
   await writer.close()
 })
 
-test('SV8 a file that is no store is refused with its name and the next step', () => {
+test('SV8 an invalid store file is refused with its name and the next step', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'broken.db')
   writeFileSync(file, 'this is not a database, however long it may be'.repeat(100))
   expect(() => openSqlite(file)).toThrow(/Cannot open .*broken.db/)
   expect(readFileSync(file, 'utf8')).toMatch(/^this is not a database/)
 })
 
-test('L8 what is deleted is overwritten, not only forgotten', async () => {
+test('L8 deleted content is overwritten in the file', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'a.db')
   const db = openSqlite(file)
   const run = (sql: string) => db.transact((tx) => tx.run({ sql, parameters: [] }))
@@ -42,7 +42,7 @@ test('L8 what is deleted is overwritten, not only forgotten', async () => {
   expect(readFileSync(file, 'latin1')).not.toContain('needle')
 })
 
-test('L12 a store that lasts has the room of its log from the start, and no more after it', async () => {
+test('L12 a preallocated WAL does not grow', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'cowork-db-')), 'lasting.db')
   const log = () => statSync(`${file}-wal`).size
   const db = openSqlite(file, noSealer, { preallocateLog: true })

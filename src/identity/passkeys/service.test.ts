@@ -25,14 +25,15 @@ async function setupPasskeys() {
     const asked = await challenge(by, 'assert')
     return passkeys.assert(key.get(asked, changes), await answering(by))
   }
-  const mine = await parts.enter((await parts.openLink()).link)
+  const mine = await parts.signIn((await parts.openLink()).link)
   parts.entries.length = 0
   return { ...parts, passkeys, mine, challenge, answering, register, assert }
 }
 
-test('I6 a passkey is added, and shown it assures this session for 5 minutes and no other', async () => {
-  const { register, assert, mine, enter, openLink, passkeys, time, entries } = await setupPasskeys()
-  const other = await enter((await openLink()).link)
+test('I6 a passkey confirms its session for 5 minutes and no other session', async () => {
+  const { register, assert, mine, signIn, openLink, passkeys, time, entries } =
+    await setupPasskeys()
+  const other = await signIn((await openLink()).link)
   entries.length = 0
   const key = createAuthenticator()
   expect(await passkeys.has('owner')).toBe(false)
@@ -52,9 +53,9 @@ test('I6 a passkey is added, and shown it assures this session for 5 minutes and
   ])
 })
 
-test('I6 RS10 a passkey shown for one decision confirms it once, and opens nothing else', async () => {
-  const { passkeys, mine, register, answering, time, enter, openLink } = await setupPasskeys()
-  const other = await enter((await openLink()).link)
+test('I6 RS10 a passkey confirms one decision once and nothing else', async () => {
+  const { passkeys, mine, register, answering, time, signIn, openLink } = await setupPasskeys()
+  const other = await signIn((await openLink()).link)
   const key = createAuthenticator()
   await register(mine, key)
   const [decision, another] = ['a'.repeat(64), 'b'.repeat(64)]
@@ -73,7 +74,7 @@ test('I6 RS10 a passkey shown for one decision confirms it once, and opens nothi
   expect(passkeys.takeConfirmed(mine.session, decision)).toBe(false)
 })
 
-test('I6 the browser is asked for this person, this address and no known passkey twice', async () => {
+test('I6 the challenge contains the person, the host and the registered passkeys', async () => {
   const { passkeys, mine, register, assert } = await setupPasskeys()
   const key = createAuthenticator()
   await register(mine, key)
@@ -85,10 +86,10 @@ test('I6 the browser is asked for this person, this address and no known passkey
   expect(await refusal(register(mine, key))).toMatchObject({ code: 'passkey_exists' })
 })
 
-test('I6 a question is answered once, within 2 minutes, in its session and for its purpose', async () => {
-  const { passkeys, mine, enter, openLink, register, challenge, answering, time } =
+test('I6 a challenge is valid once, for 2 minutes, in its session and for its purpose', async () => {
+  const { passkeys, mine, signIn, openLink, register, challenge, answering, time } =
     await setupPasskeys()
-  const other = await enter((await openLink()).link)
+  const other = await signIn((await openLink()).link)
   const key = createAuthenticator()
   await register(mine, key)
   const notAsked = { code: 'passkey_refused', details: { reason: 'not_asked' } }
@@ -114,7 +115,7 @@ test('I6 a question is answered once, within 2 minutes, in its session and for i
   })
 })
 
-test('I6 a replayed answer is refused, even to a question asked anew', async () => {
+test('I6 a replayed response is refused, even with a new challenge', async () => {
   const { passkeys, mine, register, challenge, answering, time } = await setupPasskeys()
   const key = createAuthenticator()
   await register(mine, key)
@@ -149,7 +150,7 @@ test.each([
   })
 })
 
-test('I6 a passkey that counts backwards is refused and recorded by name', async () => {
+test('I6 a decreasing counter is refused and recorded', async () => {
   const { mine, register, assert, entries } = await setupPasskeys()
   const key = createAuthenticator()
   await register(mine, key)
@@ -166,7 +167,7 @@ test('I6 a passkey that counts backwards is refused and recorded by name', async
   })
 })
 
-test('I6 nobody is assured by the passkey of another', async () => {
+test('I6 a passkey of another person is refused', async () => {
   const { mine, join, register, passkeys, challenge, answering } = await setupPasskeys()
   const anna = await join('Anna', 'viewer')
   const key = createAuthenticator()
@@ -178,12 +179,12 @@ test('I6 nobody is assured by the passkey of another', async () => {
   })
 })
 
-test('I6 once there is a passkey, another is added only with it', async () => {
-  const { mine, enter, openLink, register, assert } = await setupPasskeys()
+test('I6 adding a second passkey requires the first', async () => {
+  const { mine, signIn, openLink, register, assert } = await setupPasskeys()
   const key = createAuthenticator()
   await register(mine, key)
-  // Whoever reads the owner's token can open a session; that is not enough.
-  const thief = await enter((await openLink()).link)
+  // A session opened with the owner's token is not enough.
+  const thief = await signIn((await openLink()).link)
   expect(await refusal(register(thief, createAuthenticator()))).toMatchObject({
     code: 'passkey_required',
   })
@@ -191,9 +192,9 @@ test('I6 once there is a passkey, another is added only with it', async () => {
   await register(mine, createAuthenticator())
 })
 
-test('I6 a question asked before the first passkey adds no second one', async () => {
-  const { mine, enter, openLink, register, challenge, passkeys, answering } = await setupPasskeys()
-  const thief = await enter((await openLink()).link)
+test('I6 a challenge from before the first passkey cannot add a second', async () => {
+  const { mine, signIn, openLink, register, challenge, passkeys, answering } = await setupPasskeys()
+  const thief = await signIn((await openLink()).link)
   const early = await challenge(thief, 'register')
   await register(mine, createAuthenticator())
   const given = { ...createAuthenticator().create(early), name: 'x' }
@@ -202,7 +203,7 @@ test('I6 a question asked before the first passkey adds no second one', async ()
   })
 })
 
-test("I10 the owner's token has no passkey: it neither adds nor shows one", async () => {
+test("I10 the owner's token cannot add or use a passkey", async () => {
   const { identity, passkeys, mine, register } = await setupPasskeys()
   const caller = await identity.identify({ ...atApi, bearer: owner })
   expect(caller).not.toHaveProperty('assured')
@@ -218,7 +219,7 @@ test("I10 the owner's token has no passkey: it neither adds nor shows one", asyn
   expect(await identity.identify({ ...atApi, bearer: owner })).not.toHaveProperty('assured')
 })
 
-test('I6 people see and remove their own passkeys, an owner all; what one assured ends with it', async () => {
+test('I6 people manage their own passkeys, owners all, and removal ends confirmations', async () => {
   const { mine, join, register, assert, passkeys, identity, db, entries } = await setupPasskeys()
   const use = createUse(identity, db)
   const anna = await join('Anna', 'viewer')
@@ -245,18 +246,18 @@ test('I6 people see and remove their own passkeys, an owner all; what one assure
   })
 })
 
-test('I6 a removed person leaves no passkey behind', async () => {
+test('I6 removing a person removes their passkeys', async () => {
   const { join, register, use, passkeys } = await setupPasskeys()
   await register(await join('Anna'), createAuthenticator())
   await use('cowork_remove_person', { person: 'anna' })
   expect(await passkeys.has('anna')).toBe(false)
 })
 
-test('I6 behind a public address the passkey belongs to that address', async () => {
+test('I6 with a public URL the passkey belongs to its host', async () => {
   const parts = await setupPeople({ consoleUrl: () => 'https://desk.example:8443/cowork' })
   const { link } = await parts.openLink()
   expect(link).toMatch(/^https:\/\/desk\.example:8443\/cowork\/#code=/)
-  const mine = await parts.enter(link)
+  const mine = await parts.signIn(link)
   const caller = await mine.caller()
   const { passkeys } = parts.identity
   const elsewhere = { origin: 'https://desk.example', rpId: 'desk.example' }

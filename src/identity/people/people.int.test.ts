@@ -19,12 +19,12 @@ const newDatabase = () => createTestDatabase(inject('postgresUrl'))
 
 peopleContract('postgres', async () => open(await newDatabase()))
 
-test('SV7 a link opens once and a session ends at once, whichever daemon is asked', async () => {
+test('SV7 links work once and sessions end immediately across daemons', async () => {
   const url = await newDatabase()
   const one = await setupPeople(await open(url))
   const other = await setupPeople(await open(url))
   const { link } = await one.openLink()
-  const came = await Promise.allSettled([one.enter(link), other.enter(link)])
+  const came = await Promise.allSettled([one.signIn(link), other.signIn(link)])
   const [signed, ...more] = came.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
   expect(more).toEqual([])
   const bearer = signed?.token ?? ''
@@ -37,10 +37,10 @@ test('SV7 a link opens once and a session ends at once, whichever daemon is aske
   expect((await one.people()).people).toHaveLength(1)
 })
 
-test('SV7 a passkey is added, shown and counted on PostgreSQL as on SQLite', async () => {
-  const { identity, openLink, enter } = await setupPeople(await open(await newDatabase()))
+test('SV7 passkeys work on PostgreSQL', async () => {
+  const { identity, openLink, signIn } = await setupPeople(await open(await newDatabase()))
   const { passkeys } = identity
-  const mine = await enter((await openLink()).link)
+  const mine = await signIn((await openLink()).link)
   const caller = await mine.caller()
   const answering = { caller, address: '127.0.0.1' }
   const key = createAuthenticator({ algorithm: -257 })

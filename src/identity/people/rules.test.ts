@@ -7,7 +7,7 @@ const day = 24 * 60 * 60_000
 const anna: Person = { id: 'anna', name: 'Anna', role: 'reviewer', joinedAt: 0 }
 const session = { id: 's', person: 'anna', userAgent: '', createdAt: 0, lastSeenAt: 0 }
 
-test('I6 a session lives until it ends, its person goes or 30 days pass without it', () => {
+test('I6 a session is active until it ends, its person is removed or 30 days pass without use', () => {
   expect(isSessionActive({ session, person: anna }, 30 * day - 1)).toBe(true)
   expect(isSessionActive({ session, person: anna }, 30 * day)).toBe(false)
   expect(isSessionActive({ session: { ...session, endedAt: 1 }, person: anna }, 2)).toBe(false)
@@ -48,7 +48,7 @@ test.each([
   expect([ids.next().value, ids.next().value]).toEqual([id, `${id}-2`])
 })
 
-test('I6 any name gives short ids without spaces, each different', () => {
+test('I6 any name gives short, distinct ids without spaces', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (name) => {
       const ids = candidateIds(name).take(5).toArray()

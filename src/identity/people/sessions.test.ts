@@ -3,55 +3,55 @@ import { expect, test } from 'vitest'
 import { atApi, atMcp, owner, refusal } from '../../../test/identity/identity.fixture.ts'
 import { mintSessionToken } from '../token.ts'
 import { peopleContract } from '../../../test/identity/people/people.contract.ts'
-import { codeOf, setupPeople } from '../../../test/identity/people/people.fixture.ts'
+import { parseCode, setupPeople } from '../../../test/identity/people/people.fixture.ts'
 
 peopleContract('sqlite', async () => ({}))
 
-test('SV2 the link of the start opens the console as the owner, and no entry holds its code', async () => {
-  const { identity, enter, entries } = await setupPeople()
+test('SV2 the startup link signs in as the owner, and no entry contains its code', async () => {
+  const { identity, signIn, entries } = await setupPeople()
   const { link, expiresAt } = await identity.people.ownerLink()
   expect(expiresAt).toBe(Date.parse('2026-08-01T12:05:00Z'))
   expect(entries).toEqual([
     expect.objectContaining({ type: 'link.made', actor: { kind: 'system', id: 'cowork' } }),
   ])
-  expect(JSON.stringify(entries)).not.toContain(codeOf(link).slice(0, 8))
-  expect(await (await enter(link)).caller()).toMatchObject({ id: 'owner', role: 'owner' })
+  expect(JSON.stringify(entries)).not.toContain(parseCode(link).slice(0, 8))
+  expect(await (await signIn(link)).caller()).toMatchObject({ id: 'owner', role: 'owner' })
 })
 
-test('I6 a link is too late after 5 minutes and an invitation after 24 hours', async () => {
-  const { openLink, invite, enter, time } = await setupPeople()
+test('I6 a sign-in link expires after 5 minutes and an invitation after 24 hours', async () => {
+  const { openLink, invite, signIn, time } = await setupPeople()
   const { link } = await openLink()
   const inTime = await openLink()
   const invited = await invite('Anna')
   await time.pass(5 * 60_000 - 1)
-  await enter(inTime.link)
+  await signIn(inTime.link)
   await time.pass(1)
-  expect(await refusal(enter(link))).toMatchObject({
+  expect(await refusal(signIn(link))).toMatchObject({
     code: 'expired_link',
     message: expect.stringContaining('5 minutes'),
   })
   await time.pass(24 * 60 * 60_000)
-  expect(await refusal(enter(invited.link))).toMatchObject({
+  expect(await refusal(signIn(invited.link))).toMatchObject({
     code: 'expired_link',
     message: expect.stringContaining('24 hours'),
     hint: expect.stringContaining('invite you again'),
   })
 })
 
-test('I6 links are forgotten a day after their end, and are unknown from then on', async () => {
-  const { openLink, enter, time, db } = await setupPeople()
+test('I6 links are deleted a day after their end and are unknown afterwards', async () => {
+  const { openLink, signIn, time, db } = await setupPeople()
   const { link } = await openLink()
   await time.pass(26 * 60 * 60_000)
   await openLink()
   expect(await db.all({ sql: 'select hash from link', parameters: [] })).toHaveLength(1)
-  expect(await refusal(enter(link))).toMatchObject({ code: 'unknown_link' })
+  expect(await refusal(signIn(link))).toMatchObject({ code: 'unknown_link' })
 })
 
-test('I6 every code and every token is new, and only as a whole is it good', async () => {
-  const { openLink, enter, identity } = await setupPeople({ sleep: async () => undefined })
+test('I6 codes and tokens are unique and only valid in full', async () => {
+  const { openLink, signIn, identity } = await setupPeople({ sleep: async () => undefined })
   const { link } = await openLink()
-  const code = codeOf(link)
-  const { token } = await enter((await openLink()).link)
+  const code = parseCode(link)
+  const { token } = await signIn((await openLink()).link)
   const broken = fc.oneof(
     fc.nat(code.length - 1).map((at) => (text: string) => text.slice(0, at)),
     fc.nat(code.length - 1).map((at) => (text: string) => {
@@ -72,18 +72,18 @@ test('I6 every code and every token is new, and only as a whole is it good', asy
     }),
     { numRuns: 50 },
   )
-  await enter(link)
+  await signIn(link)
   const minted = Array.from({ length: 100 }, () => mintSessionToken().token)
   expect(new Set(minted).size).toBe(100)
 })
 
-test('I9 wrong codes are slowed and recorded, never with the code', async () => {
-  const { identity, openLink, enter, time, noted } = await setupPeople()
+test('I9 wrong codes are delayed and recorded without the code', async () => {
+  const { identity, openLink, signIn, time, noted } = await setupPeople()
   const guess = () =>
     refusal(identity.people.signIn({ code: 'guess'.repeat(8), address: '10.0.0.9', userAgent: '' }))
   for (let n = 1; n < 5; n++) await guess()
   const slow = guess()
-  // The first failure of the second opened a window of its own; the other one that sleeps is the answer.
+  // One sleep is the count window, the other the delay of the response.
   await expect.poll(() => time.asleep()).toBe(2)
   await time.pass(1000)
   expect(await slow).toMatchObject({ code: 'unknown_link' })
@@ -93,13 +93,13 @@ test('I9 wrong codes are slowed and recorded, never with the code', async () => 
     outcome: 'unknown_link',
   })
   expect(JSON.stringify(noted)).not.toContain('guess')
-  // A right one from elsewhere never waits.
-  await enter((await openLink()).link)
+  // A valid code from another address is not delayed.
+  await signIn((await openLink()).link)
 })
 
-test('A3 the token of a session is refused on MCP, as bearer and as agent_token', async () => {
-  const { openLink, enter, identity } = await setupPeople()
-  const { token } = await enter((await openLink()).link)
+test('A3 a session token is refused on MCP, as bearer and as agent_token', async () => {
+  const { openLink, signIn, identity } = await setupPeople()
+  const { token } = await signIn((await openLink()).link)
   for (const given of [{ bearer: token }, { agentToken: token }])
     expect(await refusal(identity.identify({ ...atMcp, ...given }))).toMatchObject({
       code: 'person_token_on_mcp',
@@ -112,15 +112,15 @@ test('A3 the token of a session is refused on MCP, as bearer and as agent_token'
   expect(await refusal(both)).toMatchObject({ message: expect.stringContaining('different') })
 })
 
-test('I1 a person has one principal, whichever session they come by', async () => {
-  const { openLink, enter, identity } = await setupPeople()
-  const { token } = await enter((await openLink()).link)
+test('I1 a person has one principal in all sessions', async () => {
+  const { openLink, signIn, identity } = await setupPeople()
+  const { token } = await signIn((await openLink()).link)
   expect(await identity.getPrincipal({ ...atApi, bearer: token })).toBe('person:owner')
 })
 
 test('I6 signing out ends the session it came from', async () => {
-  const { openLink, enter, identity, entries } = await setupPeople()
-  const { caller, session } = await enter((await openLink()).link)
+  const { openLink, signIn, identity, entries } = await setupPeople()
+  const { caller, session } = await signIn((await openLink()).link)
   await identity.people.signOut(await caller())
   expect(await refusal(caller())).toMatchObject({ code: 'auth_error' })
   expect(entries.at(-1)).toMatchObject({
@@ -130,7 +130,7 @@ test('I6 signing out ends the session it came from', async () => {
   })
 })
 
-test("I10 the owner's token is no session: it is not listed and cannot be signed out of", async () => {
+test("I10 the owner's token is not a session: it is not listed and cannot sign out", async () => {
   const { identity, sessions } = await setupPeople()
   const caller = await identity.identify({ ...atApi, bearer: owner })
   expect(await sessions()).toEqual([])
@@ -140,10 +140,10 @@ test("I10 the owner's token is no session: it is not listed and cannot be signed
   })
 })
 
-test('I6 people see and end their own sessions; an owner those of everyone', async () => {
-  const { join, openLink, enter, sessions, use } = await setupPeople()
+test('I6 people see and end their own sessions, owners all sessions', async () => {
+  const { join, openLink, signIn, sessions, use } = await setupPeople()
   const anna = await join('Anna', 'viewer')
-  const mine = await enter((await openLink()).link)
+  const mine = await signIn((await openLink()).link)
   const by = await anna.caller()
   expect(await sessions(by)).toEqual([
     expect.objectContaining({ id: anna.session, person: 'anna', name: 'Anna', current: true }),
@@ -157,10 +157,10 @@ test('I6 people see and end their own sessions; an owner those of everyone', asy
   expect(await refusal(anna.caller())).toMatchObject({ code: 'auth_error' })
 })
 
-test('I6 what happens to people and sessions is recorded, without a secret in it', async () => {
-  const { invite, enter, use, openLink, identity, entries, noted, logged } = await setupPeople()
+test('I6 changes of people and sessions are recorded without secrets', async () => {
+  const { invite, signIn, use, openLink, identity, entries, noted, logged } = await setupPeople()
   const invited = await invite('Anna', 'viewer')
-  const anna = await enter(invited.link, 'Safari')
+  const anna = await signIn(invited.link, 'Safari')
   await use('cowork_set_role', { person: 'anna', role: 'reviewer' })
   const own = await openLink(await anna.caller())
   await identity.people.signOut(await anna.caller())
@@ -179,15 +179,15 @@ test('I6 what happens to people and sessions is recorded, without a secret in it
     data: { name: 'Anna', role: 'viewer', invited_by: 'owner' },
   })
   const kept = JSON.stringify([entries, noted, logged])
-  for (const secret of [codeOf(invited.link), codeOf(own.link), anna.token])
+  for (const secret of [parseCode(invited.link), parseCode(own.link), anna.token])
     expect(kept).not.toContain(secret)
 })
 
-test('I6 an invitation can be withdrawn, and is worth no more than who made it', async () => {
-  const { invite, enter, join, use, people } = await setupPeople()
+test('I6 an invitation can be withdrawn and is void without an active owner', async () => {
+  const { invite, signIn, join, use, people } = await setupPeople()
   const { link, id } = await invite('Anna')
   await use('cowork_withdraw_invitation', { invitation: id })
-  expect(await refusal(enter(link))).toMatchObject({ code: 'unknown_link' })
+  expect(await refusal(signIn(link))).toMatchObject({ code: 'unknown_link' })
   expect((await people()).invitations).toEqual([])
   const again = use('cowork_withdraw_invitation', { invitation: id })
   expect(await refusal(again)).toMatchObject({ code: 'not_found' })
@@ -195,11 +195,11 @@ test('I6 an invitation can be withdrawn, and is worth no more than who made it',
   const ben = await join('Ben', 'owner')
   const fromBen = await invite('Eve', 'owner', await ben.caller())
   await use('cowork_set_role', { person: 'ben', role: 'viewer' })
-  expect(await refusal(enter(fromBen.link))).toMatchObject({ code: 'void_link' })
+  expect(await refusal(signIn(fromBen.link))).toMatchObject({ code: 'void_link' })
 })
 
 test.each(['', '   ', 'a\u0007b', 'x\u202ey', 'x'.repeat(200)])(
-  'I6 a person cannot be called %j',
+  'I6 the person name %j is refused',
   async (name) => {
     const { invite, people } = await setupPeople()
     await expect(invite(name)).rejects.toThrow(/name/)

@@ -6,7 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { ConfigIssue, LoadOptions } from '../../../src/base/config/load.ts'
 import { loadConfig } from '../../../src/base/config/load.ts'
 
-/** A home of its own with a state directory, gone when the test is. */
+/** Creates a temporary home with a state directory. */
 export function tempHome(files: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'cowork-config-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ export function tempHome(files: Record<string, string> = {}) {
 export const loadYaml = (yaml: string, options: LoadOptions = {}) =>
   tempHome({ '.cowork/cowork.yaml': yaml }).load(options)
 
-export function refusalOf(act: () => unknown): CoworkError {
+export function captureError(act: () => unknown): CoworkError {
   try {
     act()
   } catch (error) {
@@ -32,9 +32,9 @@ export function refusalOf(act: () => unknown): CoworkError {
   throw new Error('nothing was refused')
 }
 
-/** `line:column message` of every problem, in order. */
-export function problemsOf(yaml: string, options: LoadOptions = {}): string[] {
-  const { details } = refusalOf(() => loadYaml(yaml, options))
+/** Returns `line:column message` of every problem, in order. */
+export function listProblems(yaml: string, options: LoadOptions = {}): string[] {
+  const { details } = captureError(() => loadYaml(yaml, options))
   return (details['problems'] as ConfigIssue[]).map(({ file, line, column, message }) =>
     line === undefined ? `${file}: ${message}` : `${line}:${column} ${message}`,
   )

@@ -8,7 +8,7 @@ import type { Migration } from '../../../src/base/db/migrate.ts'
 import type { Db, Dialect, StoreImport, Query, Snapshot } from '../../../src/base/db/port.ts'
 import { openSqliteImport, openSqlite, readSqlite } from '../../../src/base/db/sqlite.ts'
 
-/** A place for a store of one engine. */
+/** The location of a store of one engine. */
 export type Engine = {
   readonly dialect: Dialect
   create(): Promise<{
@@ -30,7 +30,7 @@ export const sqliteEngine: Engine = {
   },
 }
 
-/** Names that are words of SQL, rows that refer to later ones, and every type a column has. */
+/** Tables with SQL keywords as names, forward references and every column type. */
 const things: Migration = {
   name: 'thing-001',
   up: (schema, dialect) => [
@@ -82,20 +82,20 @@ export function copyContract(from: Engine, to: Engine) {
     return { source, target }
   }
 
-  test(`SV7 every row of every table goes ${ways}`, async () => {
+  test(`SV7 a copy ${ways} contains every row of every table`, async () => {
     const { source, target } = await setup()
     await using reading = await source.read()
     await using filling = await target.fill()
-    const told: string[] = []
+    const reported: string[] = []
     const copied = await copyTables(reading, filling, (table, done, of) =>
-      told.push(`${table} ${done}/${of}`),
+      reported.push(`${table} ${done}/${of}`),
     )
     expect(copied).toEqual([
       { table: 'migration', rows: 1 },
       { table: 'order', rows: 1000 },
       { table: 'seeded', rows: 2 },
     ])
-    expect(told).toContain('order 250/1000')
+    expect(reported).toContain('order 250/1000')
     await filling.commit()
     await using copy = await target.read()
     const found = await copy.all(
@@ -113,7 +113,7 @@ export function copyContract(from: Engine, to: Engine) {
     ])
   })
 
-  test(`SV7 a copy ${ways} is nothing before it is committed, and what refers to nothing is refused`, async () => {
+  test(`SV7 a copy ${ways} is invisible before the commit, and a dangling reference is refused`, async () => {
     const { source, target } = await setup()
     await using reading = await source.read()
     const filling = await target.fill()
@@ -137,7 +137,7 @@ export function copyContract(from: Engine, to: Engine) {
     await db.close()
   })
 
-  test(`SV7 a row that is lost or changed on the way ${ways} is noticed`, async () => {
+  test(`SV7 a row lost or changed during a copy ${ways} is detected`, async () => {
     const { source, target } = await setup()
     const changes: ((row: Record<string, unknown>) => object | undefined)[] = [
       (row) => (row['by'] === 'n7' ? undefined : row),

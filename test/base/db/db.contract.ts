@@ -20,7 +20,7 @@ const items: Migration = {
   ],
 }
 
-/** What both engines must do; run against each by its own test file. */
+/** Tests of both engines. */
 export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>) => Promise<Db>) {
   describe(`store on ${dialect}`, () => {
     const sealed: EntryDraft[][] = []
@@ -44,12 +44,12 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
     const get = (id: string) => query(sql().selectFrom('item').selectAll().where('id', '=', id))
     const entry = (type: string): EntryDraft => ({ type, actor: systemActor })
 
-    test('SV7 what a body writes is there when transact resolves', async () => {
+    test('SV7 a write is visible when transact resolves', async () => {
       await db.transact((tx) => tx.run(add('a', 2 ** 40)))
       expect(await db.first(get('a'))).toEqual({ id: 'a', count: 2 ** 40, text: null })
     })
 
-    test('RS4 an urgent body runs before those that wait', async () => {
+    test('RS4 an urgent body runs before queued bodies', async () => {
       const order: string[] = []
       const body = (name: string) => async () => void order.push(name)
       await Promise.all([
@@ -60,7 +60,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(order).toEqual(['urgent', 'first', 'second'])
     })
 
-    test('RS4 bodies that take long together run in several transactions, in their order', async () => {
+    test('RS4 bodies that take long run in several transactions, in order', async () => {
       sealed.length = 0
       const ran = Array.from({ length: 6 }, (_, at) =>
         db.transact(async (tx) => {
@@ -74,7 +74,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(sealed.length).toBeGreaterThan(1)
     })
 
-    test('L12 bodies that arrive together share one commit and are numbered in their order', async () => {
+    test('L12 bodies that arrive together share one commit, in order', async () => {
       sealed.length = 0
       await db.transact(async (tx) => tx.append(entry('warm.up')))
       await Promise.all(
@@ -92,7 +92,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       ])
     })
 
-    test('L1 a body that fails loses its own work and entries, and nobody else’s', async () => {
+    test('L1 a failed body loses only its own writes and entries', async () => {
       sealed.length = 0
       const [good, bad, late] = await Promise.allSettled([
         db.transact(async (tx) => {
@@ -115,7 +115,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(sealed.flat().map((d) => d.type)).toEqual(['good.done', 'late.done'])
     })
 
-    test('L1 a lone body that breaks a constraint leaves nothing', async () => {
+    test('L1 a single body that violates a constraint is rolled back', async () => {
       await db.transact((tx) => tx.run(add('once')))
       const twice = db.transact(async (tx) => {
         await tx.run(add('before-once'))
@@ -127,7 +127,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
 
     const row = (id: string, text: string | null = null) => ({ id, count: 0, text })
 
-    test('L12 rows that bodies insert go together, and whoever asks for the table sees them', async () => {
+    test('L12 inserts of several bodies are batched and visible to queries of the table', async () => {
       const found = await Promise.all([
         db.transact((tx) => tx.insert('item', [row('kept-a'), row('kept-b')])),
         db.transact((tx) => tx.insert('item', [{ id: 'kept-c', count: 3 }])),
@@ -153,14 +153,14 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
     })
 
     test.each(['asked for', 'not asked for'])(
-      'L1 an inserted row that breaks a constraint fails its own body only, its table %s',
+      'L1 an insert that violates a constraint fails only its own body, with the table %s',
       async (asked) => {
         const id = (name: string) => `${name} ${asked}`
         const outcomes = await Promise.allSettled([
           db.transact((tx) => tx.insert('item', [row(id('first'))])),
           db.transact((tx) => tx.insert('item', [row(id('first'), 'again')])),
           db.transact(async (tx) => {
-            // Who runs into the fault of another may not hide it.
+            // A body must not hide an error that another body caused.
             if (asked === 'asked for') await tx.first(get(id('first'))).catch(() => undefined)
             await tx.insert('item', [row(id('third'))])
           }),
@@ -171,7 +171,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       },
     )
 
-    test('L3 an entry that may not be recorded fails its own body only', async () => {
+    test('L3 an invalid entry fails only its own body', async () => {
       const [bad, good] = await Promise.allSettled([
         db.transact(async (tx) => {
           await tx.run(add('unrecorded'))
@@ -184,7 +184,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(await db.first(get('recorded'))).toBeDefined()
     })
 
-    test('L12 a body that leaves the store is rolled back and its tx is dead', async () => {
+    test('L12 a body that awaits something else is rolled back and its tx rejects', async () => {
       let wokeUp: unknown
       const left = db.transact(async (tx) => {
         await tx.run(add('left'))
@@ -201,7 +201,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(await db.first(get('neighbour'))).toBeDefined()
     })
 
-    test('L12 whichever body of a batch leaves the store, only it is rolled back', async () => {
+    test('L12 only the body of a batch that awaits something else is rolled back', async () => {
       for (const leaver of [0, 1, 2]) {
         const names = [0, 1, 2].map((place) => `batch-${leaver}-${place}`)
         const bodies = names.map((name, place) =>
@@ -231,7 +231,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       expect(seen).toBe(500 * 2 ** 40)
     })
 
-    test('L1 a seal that fails takes the whole batch with it and says so', async () => {
+    test('L1 a failed seal fails the whole batch', async () => {
       const failing = { ...sealer, seal: () => Promise.reject(new Error('disk full')) }
       const broken = await open(failing)
       const lost = broken.transact(async (tx) => {
@@ -243,17 +243,17 @@ export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>
       await broken.close()
     })
 
-    test('L11 a commit with entries is told to those who follow, one without is not', async () => {
-      let told = 0
-      const stop = db.onAppend(() => told++)
+    test('L11 listeners are called for commits with entries only', async () => {
+      let notified = 0
+      const stop = db.onAppend(() => notified++)
       await db.transact((tx) => tx.run(add('silent')))
-      expect(told).toBe(0)
+      expect(notified).toBe(0)
       await db.transact(async (tx) => tx.append(entry('loud.told')))
-      await expect.poll(() => told).toBeGreaterThan(0)
+      await expect.poll(() => notified).toBeGreaterThan(0)
       stop()
     })
 
-    test('SV7 many rows go in with one statement, odd characters and nulls included', async () => {
+    test('SV7 one statement inserts many rows, including special characters and nulls', async () => {
       const text = 'line\nquote " back\\slash \\u0000 🙂 \u2028'
       const rows = Array.from({ length: 50 }, (_, i) => ({
         id: `many-${i}`,

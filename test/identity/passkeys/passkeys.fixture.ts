@@ -16,7 +16,7 @@ const present = 0x01
 const verified = 0x04
 const attested = 0x40
 
-/** An authenticator and the browser before it, as far as their answers go. */
+/** Simulates an authenticator and its browser. */
 export function createAuthenticator({
   algorithm = -7,
   origin = 'http://localhost:8765',
@@ -49,12 +49,12 @@ export function createAuthenticator({
   return {
     id,
     algorithm,
-    /** Sets the count back, as a copy of the key would have it. */
+    /** Sets the counter back, like a copy of the key. */
     rewind: (to: number) => void (count = to),
     create(challenge: string, changes: Changes = {}) {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(credential.length)
-      // The key in COSE form would follow; it is read from SPKI instead.
+      // The COSE key that follows is omitted: the service uses the SPKI.
       const more = [Buffer.alloc(16), length, credential, Buffer.from([0xa0])]
       return {
         id,
@@ -64,10 +64,10 @@ export function createAuthenticator({
       }
     },
     get(challenge: string, changes: Changes = {}) {
-      const said = answer({ type: 'webauthn.get', challenge, ...changes }, [])
-      const signed = Buffer.concat([said.authenticatorData, sha256(said.clientData)])
+      const clientData = answer({ type: 'webauthn.get', challenge, ...changes }, [])
+      const signed = Buffer.concat([clientData.authenticatorData, sha256(clientData.clientData)])
       const signature = sign(algorithm === -8 ? null : 'sha256', signed, privateKey)
-      return { id, ...said, signature }
+      return { id, ...clientData, signature }
     },
   }
 }

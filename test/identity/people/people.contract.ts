@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
 import { atApi, owner, refusal, setup } from '../identity.fixture.ts'
 import type { Setup } from '../identity.fixture.ts'
-import { codeOf, setupPeople } from './people.fixture.ts'
+import { parseCode, setupPeople } from './people.fixture.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
 const rows = (sql: string) => ({ sql, parameters: [] })
 
-/** What people are promised on either engine; `open` gives a store of its own. */
+/** Tests of people on an engine; `open` creates a store. */
 export function peopleContract(dialect: string, open: () => Promise<Setup>) {
   const people = async () => setupPeople(await open())
 
   describe(`people on ${dialect}`, () => {
-    test('I6 the owner is there from the first run, and only once', async () => {
+    test('I6 the owner is created once, on the first start', async () => {
       const { db, people: list, ...first } = await people()
       if (dialect === 'sqlite')
         expect(first.atStart).toEqual([
@@ -26,12 +26,12 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       ])
     })
 
-    test('I6 a link opens a session once, and neither is stored as it is', async () => {
-      const { openLink, enter, db } = await people()
+    test('I6 a link opens one session, and both are stored only as hashes', async () => {
+      const { openLink, signIn, db } = await people()
       const { link, expires_at } = await openLink()
       expect(link).toMatch(/^http:\/\/localhost:8765\/#code=[\w-]{43}$/)
       expect(expires_at).toBe('2026-08-01T12:05:00.000Z')
-      const { token, caller, session } = await enter(link, 'Mozilla/5.0 Firefox')
+      const { token, caller, session } = await signIn(link, 'Mozilla/5.0 Firefox')
       expect(token).toMatch(/^ps-cowork-[0-9a-f]{48}$/)
       expect(await caller()).toEqual({
         channel: 'console',
@@ -43,28 +43,32 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
         session,
       })
       expect(await db.all(rows('select hash, person, used_at from link'))).toEqual([
-        { hash: sha256Hex(codeOf(link)), person: 'owner', used_at: Date.parse('2026-08-01T12:00') },
+        {
+          hash: sha256Hex(parseCode(link)),
+          person: 'owner',
+          used_at: Date.parse('2026-08-01T12:00'),
+        },
       ])
       expect(await db.all(rows('select hash, user_agent from person_session'))).toEqual([
         { hash: sha256Hex(token), user_agent: 'Mozilla/5.0 Firefox' },
       ])
-      expect(await refusal(enter(link))).toMatchObject({
+      expect(await refusal(signIn(link))).toMatchObject({
         code: 'used_link',
         hint: expect.stringContaining('cowork open'),
       })
     })
 
-    test('I6 of four who come with one link at once, one comes in', async () => {
-      const { openLink, enter } = await people()
+    test('I6 of four concurrent requests with one link one succeeds', async () => {
+      const { openLink, signIn } = await people()
       const { link } = await openLink()
-      const came = await Promise.allSettled(Array.from({ length: 4 }, () => enter(link)))
+      const came = await Promise.allSettled(Array.from({ length: 4 }, () => signIn(link)))
       expect(came.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
 
-    test('I6 a session slides by 30 days with each use', async () => {
-      const { openLink, enter, time, sessions, db } = await people()
+    test('I6 each use extends a session by 30 days', async () => {
+      const { openLink, signIn, time, sessions, db } = await people()
       const { link } = await openLink()
-      const { caller } = await enter(link)
+      const { caller } = await signIn(link)
       const seen = async () => (await sessions())[0]
       await time.pass(minute - 1)
       await caller()
@@ -80,10 +84,10 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       expect(await refusal(caller())).toMatchObject({ code: 'auth_error' })
     })
 
-    test('I6 a revoked session is out at once, and others stay', async () => {
-      const { openLink, enter, use, entries } = await people()
-      const one = await enter((await openLink()).link)
-      const other = await enter((await openLink()).link)
+    test('I6 a revoked session is refused immediately, others stay active', async () => {
+      const { openLink, signIn, use, entries } = await people()
+      const one = await signIn((await openLink()).link)
+      const other = await signIn((await openLink()).link)
       await use('cowork_revoke_session', { session: one.session })
       expect(await refusal(one.caller())).toMatchObject({
         code: 'auth_error',
@@ -100,19 +104,19 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
         })
     })
 
-    test('I6 an invited person joins in the role of the invitation, under an id of their own', async () => {
-      const { invite, enter, people: list } = await people()
+    test('I6 an invited person joins with the role of the invitation and a unique id', async () => {
+      const { invite, signIn, people: list } = await people()
       const { link, expires_at, id } = await invite('Anna Berg', 'viewer')
       expect(link).toMatch(/^http:\/\/localhost:8765\/#invite=[\w-]{43}$/)
       expect(expires_at).toBe('2026-08-02T12:00:00.000Z')
       expect((await list()).invitations).toMatchObject([
         { id, name: 'Anna Berg', invited_by: 'owner' },
       ])
-      const anna = await enter(link)
+      const anna = await signIn(link)
       expect(await anna.caller()).toMatchObject({ id: 'anna-berg', role: 'viewer' })
-      const other = await enter((await invite('anna berg')).link)
+      const other = await signIn((await invite('anna berg')).link)
       expect(await other.caller()).toMatchObject({ id: 'anna-berg-2', role: 'reviewer' })
-      expect(await refusal(enter(link))).toMatchObject({ code: 'used_link' })
+      expect(await refusal(signIn(link))).toMatchObject({ code: 'used_link' })
       expect((await list()).invitations).toEqual([])
       expect((await list()).people.map(({ id: person }) => person)).toEqual([
         'anna-berg',
@@ -121,7 +125,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       ])
     })
 
-    test('I6 a role holds from the next call on', async () => {
+    test('I6 a role change applies to the next call', async () => {
       const { join, use } = await people()
       const anna = await join('Anna', 'viewer')
       expect(await anna.caller()).toMatchObject({ role: 'viewer' })
@@ -129,13 +133,13 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       expect(await anna.caller()).toMatchObject({ role: 'reviewer' })
     })
 
-    test('I6 a removed person is out at once with all sessions and links, and their id is not given again', async () => {
-      const { join, enter, openLink, invite, use, entries, people: list } = await people()
+    test('I6 removing a person ends sessions and links, and the id is never reused', async () => {
+      const { join, signIn, openLink, invite, use, entries, people: list } = await people()
       const anna = await join('Anna', 'owner')
       const caller = await anna.caller()
       const own = await openLink(caller)
       const invited = await invite('Ben', 'owner', caller)
-      const second = await enter((await openLink(caller)).link)
+      const second = await signIn((await openLink(caller)).link)
       await use('cowork_remove_person', { person: 'anna' })
       if (dialect === 'sqlite')
         expect(
@@ -144,7 +148,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       for (const { caller: comes } of [anna, second])
         expect(await refusal(comes())).toMatchObject({ code: 'auth_error' })
       for (const { link } of [own, invited])
-        expect(await refusal(enter(link))).toMatchObject({ code: 'void_link' })
+        expect(await refusal(signIn(link))).toMatchObject({ code: 'void_link' })
       expect(await (await join('Anna')).caller()).toMatchObject({ id: 'anna-2' })
       expect((await list()).people.map(({ id, status }) => [id, status])).toEqual([
         ['anna', 'removed'],
@@ -169,7 +173,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       expect(await identity.identify({ ...atApi, bearer: owner })).toMatchObject({ role: 'owner' })
     })
 
-    test('I6 A4 who was removed, or looks on only, decides nothing any more', async () => {
+    test('I6 A4 decisions of removed people and viewers no longer count', async () => {
       const { identity, db, join, use } = await people()
       const may = (id: string) => identity.people.canStillDecide(db, id)
       for (const [name, role] of [
@@ -187,7 +191,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
       await use('cowork_remove_person', { person: 'ann' })
       await use('cowork_set_role', { person: 'bob', role: 'viewer' })
       expect(await Promise.all(['ann', 'bob'].map(may))).toEqual([false, false])
-      // Nobody was removed under that name.
+      // No person has this id.
       expect(await may('unverified')).toBe(true)
     })
   })

@@ -5,22 +5,22 @@ import type { Setup } from '../identity.fixture.ts'
 export type Signed = {
   readonly token: string
   readonly session: string
-  /** As the door sees whoever holds the token, at this moment. */
+  /** Authenticates a token. */
   caller(): Promise<Caller>
 }
 
 type Link = { link: string; expires_at: string }
 
-export const codeOf = (link: string): string => /#(?:code|invite)=(.*)$/.exec(link)?.[1] ?? ''
+export const parseCode = (link: string): string => /#(?:code|invite)=(.*)$/.exec(link)?.[1] ?? ''
 
-/** An identity with ways to invite people, let them in and act as them. */
+/** An identity service with helpers to invite people, sign them in and act as them. */
 export async function setupPeople(given: Setup = {}) {
   const parts = await setup(given)
   const { identity, db } = parts
   const use = createUse(identity, db)
 
-  async function enter(link: string, userAgent = 'Firefox'): Promise<Signed> {
-    const given = { code: codeOf(link), address: '127.0.0.1', userAgent }
+  async function signIn(link: string, userAgent = 'Firefox'): Promise<Signed> {
+    const given = { code: parseCode(link), address: '127.0.0.1', userAgent }
     const { token, session } = await identity.people.signIn(given)
     const caller = () => identity.identify({ ...atApi, bearer: token })
     return { token, session: session.id, caller }
@@ -32,10 +32,10 @@ export async function setupPeople(given: Setup = {}) {
   return {
     ...parts,
     use,
-    enter,
+    signIn,
     openLink,
     invite,
-    join: async (name: string, role?: string) => enter((await invite(name, role)).link),
+    join: async (name: string, role?: string) => signIn((await invite(name, role)).link),
     people: () =>
       use('cowork_list_people', {}) as Promise<{
         people: { id: string; name: string; role: string; status: string; sessions: number }[]
