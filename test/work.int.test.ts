@@ -289,7 +289,7 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
       expect(JSON.stringify(resources)).not.toContain('"work://')
       await expect(client.readResource({ uri: 'work://secret-plan' })).rejects.toThrow('work://')
       expect(JSON.stringify(await client.listPrompts())).not.toContain('secret-plan')
-      await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('no prompt')
+      await expect(client.getPrompt({ name: 'secret-plan_own' })).rejects.toThrow('Unknown prompt')
       // The call can pass the key.
       const withKey = { project: 'secret-plan', agent_token: key }
       const result = await client.callTool({ name: 'worksync_status', arguments: withKey })

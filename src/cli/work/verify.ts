@@ -127,7 +127,7 @@ export const steps: readonly Step[] = [
   {
     tool: 'worksync_remove_backlog',
     args: { item_id: item },
-    expected: { removeProject: { id: item } },
+    expected: { removed: { id: item } },
   },
   { tool: 'worksync_sync', args: {}, expected: {} },
 ]
@@ -294,13 +294,13 @@ async function checkOnTemporaryProject(client: Client, mcpClient: WorkClient): P
   try {
     checks = await checkClient(mcpClient, project)
   } finally {
-    checks.push(...(await removed(client, project)))
+    checks.push(...(await removeProject(client, project)))
   }
   return checks
 }
 
 /** Unregisters the project, checks its file, and deletes its files and vault notes. */
-async function removed(client: Client, project: string): Promise<Check[]> {
+async function removeProject(client: Client, project: string): Promise<Check[]> {
   const { folder } = await client.call('worksync_unregister_project', {
     project,
   })
