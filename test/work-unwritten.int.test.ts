@@ -20,9 +20,7 @@ test('W7 status, projects and doctor report changes missing in the file until th
   )
   expect(await readOutput('work', 'projects')).toContain('file not written')
   expect(await readOutput('work', 'projects', 'shop')).toMatch(/file not written since .*EEXIST/)
-  expect(await readOutput('doctor')).toMatch(
-    /^fail {2}work {8}The files of shop lack changes/m,
-  )
+  expect(await readOutput('doctor')).toMatch(/^fail {2}work {8}The files of shop lack changes/m)
   rmSync(join(folder, '.cowork'))
   await vi.waitFor(
     () => expect(readFileSync(join(folder, 'work-index.yaml'), 'utf8')).toContain('Later'),
