@@ -109,8 +109,8 @@ describe('handoffs', () => {
     const again = await byHand(resolve)
     expect(again.code).toBe(3)
     const all = await cowork(['handoff', '--all', '--domain', 'crm.answer'])
-    expect(all.stdout).toMatch(/^[0-9a-f-]+ +answered +escalate/m)
-    expect((await cowork(['handoff', 'show', id])).stdout).toContain('Answered by owner (cli)')
+    expect(all.stdout).toMatch(/^[0-9a-f-]+ +resolved +escalate/m)
+    expect((await cowork(['handoff', 'show', id])).stdout).toContain('Resolved by owner (cli)')
     expect(await cowork(['handoff', 'show', await propose()])).toMatchObject({ code: 3 })
     expect((await byHand(['approve', id])).code).toBe(3)
   })
@@ -122,7 +122,7 @@ describe('handoffs', () => {
     ]
     const answer = (id: string, ...more: string[]) =>
       byHand(['handoff', 'resolve', id, '--resolution', 'I did it.', ...more])
-    expect((await answer(kept)).output).toMatch(/^Answered\.\r?$/m)
+    expect((await answer(kept)).output).toMatch(/^Resolved\.\r?$/m)
     expect((await answer(back, '--hand-back')).output).toContain('handed back to sales')
     expect(await asSales('cowork_check_handoff', { domain: 'crm.kept' })).toMatchObject({
       count: 0,
@@ -145,7 +145,7 @@ describe('handoffs', () => {
     expect(await answer('--type', 'edge_case')).toMatchObject({ code: 2, status: 'pending' })
     const approved = await answer('--approve')
     expect(approved).toMatchObject({ code: 0, status: 'approved' })
-    expect(approved.output).toMatch(/Its proposal is approved, trust 0\.30 → 0\.32\./)
+    expect(approved.output).toMatch(/Proposal approved, trust 0\.30 → 0\.32\./)
     const rejected = await answer('--reject', '--type', 'agent_wrong', '--reason', 'no')
     expect(rejected).toMatchObject({ code: 0, status: 'rejected' })
   })
@@ -216,7 +216,7 @@ describe('policies', () => {
     const replay = ['policy', 'replay', '--days', '1', '--file', asJson, '--domain', 'crm.replay']
     const { code, stdout } = await cowork(replay)
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^2 escalate→blocked\n3 replayed of the last 1 day, 1 as they were\.\n/)
+    expect(stdout).toMatch(/^2 escalate→blocked\nReplayed 3 of the last 1 day, 1 unchanged\.\n/)
     expect(stdout).toMatch(/^2 +escalate→blocked +sales +crm\.replay +proposal +update_deal +\d+$/m)
     expect(await read(...replay)).toMatchObject({ replayed: 3, unchanged: 1, skipped: 0 })
     const now = await cowork(['policy', 'replay', '--saved', 'active', '--agent', 'sal'])
@@ -233,7 +233,7 @@ describe('policies', () => {
     expect(await byHand(['policy', 'save', '--file', looser])).toMatchObject({ code: 2 })
     const saved = await byHand([...save, '--from', '0'])
     expect(saved.code).toBe(0)
-    expect(saved.output).toMatch(/On what agents did in the last 30 days: .+\./)
+    expect(saved.output).toMatch(/Effect on the last 30 days: .+\./)
     expect(saved.output).toMatch(/Version \w+ is active\./)
     const { versions, active } = (await read('policy', 'versions')) as {
       active: string
@@ -244,7 +244,7 @@ describe('policies', () => {
       { number: 0, note: 'cowork.yaml', by: expect.any(String) },
     ])
     const listed = (await cowork(['policy', 'versions'])).stdout
-    expect(listed).toMatch(new RegExp(`^${active} +1 .* owner +saved +in force +spring sale$`, 'm'))
+    expect(listed).toMatch(new RegExp(`^${active} +1 .* owner +saved +active +spring sale$`, 'm'))
     expect((await cowork(['policy', 'versions', active.slice(0, 6)])).stdout).toContain('max: 30')
     const differs = await cowork(['policy', 'diff', '0', 'active'])
     expect(differs.stdout).toMatch(/^- +max: 20\n\+ +max: 30$/m)
@@ -324,7 +324,7 @@ describe('many and all', () => {
     expect(stdout).toMatch(/^sales +crm\.report +0 +1 +0 +0$/m)
     expect(stdout).toMatch(/^reviewed: +1, 0 % approved \(0 % to \d+ %\)$/m)
     expect(stdout).toMatch(/^overrides: +100 %: 1 agent_wrong medium$/m)
-    expect(stdout).toMatch(/^collaboration: +no score before 20 were reviewed$/m)
+    expect(stdout).toMatch(/^collaboration: +no score before 20 reviews$/m)
     for (const { title, recommendation } of findings) {
       expect(stdout).toContain(title)
       expect(stdout).toContain(`  ${recommendation}`)
@@ -350,11 +350,11 @@ test('A10, A5 a channel is tested and a chat is bound, by a person', async () =>
   const env = { PATH: process.env['PATH'], HOME: app.state, COWORK_STATE_DIR: app.state }
   const run = (...args: string[]) => inTerminal({ state: app.state, env }, args).ended()
   const tested = await run('notify', 'test', 'ops')
-  expect(tested).toMatchObject({ code: 0, output: expect.stringContaining('ops took a test') })
+  expect(tested).toMatchObject({ code: 0, output: expect.stringContaining('ops accepted the test notification') })
   expect(ops.got).toHaveLength(1)
   const dead = await run('notify', 'test', 'dead')
   expect(dead.code).toBe(1)
-  expect(dead.output).toMatch(/dead did not take a test notice: .+/)
+  expect(dead.output).toMatch(/dead did not accept the test notification: .+/)
   expect(await run('notify', 'test', 'nowhere')).toMatchObject({ code: 3 })
   const bound = await run('notify', 'bind', 'phone')
   expect(bound.code).toBe(0)

@@ -100,14 +100,14 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(all).not.toMatch(/probab|evidence|likely/i)
   const report = await cowork(['report', '--domain', 'crm.back'])
   expect(report.stdout).toMatch(
-    /^sales +crm\.back +normal +Supervised +an autonomous action was wrong: look at 3 /m,
+    /^sales +crm\.back +normal +Supervised +an autonomous action was wrong: review 3 /m,
   )
   expect(report.stdout).toMatch(
     /^autonomous: +75 % decided by trust, 33\.3 of 100 marked as wrong$/m,
   )
   const listed = await cowork(['trust', 'sales'])
   expect(listed.stdout).toMatch(/^AGENT +DOMAIN +TRUST +LEVEL +REASON +NEXT$/m)
-  expect(listed.stdout).toMatch(/^sales +crm\.back +0\.82 +Supervised +a mistake was found/m)
+  expect(listed.stdout).toMatch(/^sales +crm\.back +0\.82 +Supervised +an autonomous action was wrong/m)
 })
 
 test('K6 T14 a check is shown with what follows before it is confirmed, and skipping counts for nothing', async () => {
