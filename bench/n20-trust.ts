@@ -3,7 +3,7 @@ import { attacks, domainAttacks, lightAttacks, lightWeights } from '../test/atta
 import type { Attack } from '../test/attackers.ts'
 import { maxExpectedSlips } from '../test/best-strategy.ts'
 import { constant } from '../test/simulated-agents.ts'
-import { measuresOf, scenarios } from '../test/simulated-scenarios.ts'
+import { listMeasures, scenarios } from '../test/simulated-scenarios.ts'
 import type { Measures, Scenario } from '../test/simulated-scenarios.ts'
 import { simulate } from '../test/simulation.ts'
 import type { Agent, CreateGate, Options, Outcome } from '../test/simulation.ts'
@@ -37,7 +37,7 @@ function beside(agent: Agent, options: Options, slipsOf: (outcome: Outcome) => n
 
 function findingOf({ name, agent, options = {}, most = {} }: Scenario): Finding {
   const ours = simulate(agent, { runs: 1000, ...options })
-  const measured = measuresOf(ours)
+  const measured = listMeasures(ours)
   const limits = Object.entries(most) as [keyof Measures, number][]
   const isRisky = 'slipsOfSecond' in most
   return {
@@ -47,7 +47,7 @@ function findingOf({ name, agent, options = {}, most = {} }: Scenario): Finding 
       ? `${formatSlips(measured.slipsOfSecond)} risky slips, ${Math.round(ours.reviews)} reviews`
       : formatOutcome(ours),
     beside: beside(agent, options, (outcome) =>
-      isRisky ? measuresOf(outcome).slipsOfSecond : outcome.slips,
+      isRisky ? listMeasures(outcome).slipsOfSecond : outcome.slips,
     ),
     ratio: '–',
     goal: limits.map(([measure, limit]) => `≤ ${limit} ${labels[measure]}`).join(', ') || '–',

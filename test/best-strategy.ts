@@ -1,4 +1,4 @@
-// An upper bound for every strategy at once, by dynamic programming over the state of the gate (T15).
+// An upper bound for all strategies, by dynamic programming over the state of the gate (T15).
 import { configSchema } from '../src/base/config/index.ts'
 import {
   applyCleanCheck,
@@ -22,11 +22,11 @@ const lookBackCount = 10
 const lastStep = 45
 const cleanCount = lastStep + checksPerForgiveness
 
-/** After the last step only the place within a round of forgiveness matters. */
+/** After the last step only the position within a forgiveness round matters. */
 const indexOf = ({ strikes, clean }: TrustStanding) =>
   strikes * cleanCount + (clean < cleanCount ? clean : clean - checksPerForgiveness)
 
-/** Actions it has to ask about until the gate opens, on average. */
+/** Mean number of requests until the gate opens. */
 function countAsked(standing: TrustStanding): number {
   const closed = gateClosed(rules, standing, kindCreditToAct, { count: 0, oldestMs: 0 })
   return Math.ceil((closed?.toGo ?? 0) / (1 - people.taste))
@@ -39,8 +39,8 @@ const lookBack = (standing: TrustStanding) =>
   )
 
 /**
- * The most slips to be expected. In favor of the agent, look-backs find nothing but right actions, and neither the
- * score nor the credit of a kind ever stands in its way; so no strategy reaches it.
+ * The maximum of expected slips. In favor of the agent, look-backs find only correct actions, and neither the
+ * score nor the credit of a kind limits it; so no strategy reaches this bound.
  */
 export function maxExpectedSlips({ weight = 1, actions = 1000 } = {}): number {
   const { catches, taste, foundLater } = people
@@ -56,7 +56,7 @@ export function maxExpectedSlips({ weight = 1, actions = 1000 } = {}): number {
       asked: countAsked(closed),
     }
   })
-  /** By actions that are left, then by state. */
+  /** Indexed by remaining actions, then by state. */
   const best = [new Float64Array(states.length)]
   const expected = (left: number, state: number) => best[left]?.[state] ?? 0
   for (let left = 1; left <= actions; left++)

@@ -1,4 +1,4 @@
-// What an agent did to a file alone, and a person takes back while checking it (T14, TR1, TR3).
+// Undo of autonomous file changes from their spot checks (T14, TR1, TR3).
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import type { Place } from './files.ts'
 
 type Undo = { tool: string; arguments: object; text: string }
 
-/** The agent writes and deletes alone, and all of it is checked. */
+/** The agent writes and deletes autonomously, and every action is checked. */
 async function open() {
   const place = await openPlace({
     'trust.evidence_gate': false,
@@ -20,7 +20,7 @@ async function open() {
   return place
 }
 
-/** The one check that waits, as the owner opens it. */
+/** Opens the only pending check as the owner. */
 async function opened({ owner }: Place) {
   const waiting = async () => (await owner.list('?kind=spot_check')).items
   await expect.poll(waiting).toHaveLength(1)
@@ -33,14 +33,14 @@ async function opened({ owner }: Place) {
 const run = ({ owner }: Place, undo: Undo | undefined) =>
   owner.call(undo?.tool ?? '', undo?.arguments)
 
-/** The share that is checked, by class of risk. */
+/** The check rate by risk class. */
 async function rates({ owner }: Place): Promise<number[]> {
   const { standings } = await owner.call('cowork_standing', { agent_id: 'writer' })
   const [{ classes } = { classes: [] }] = standings as { classes: { checks: { rate: number } }[] }[]
   return classes.map(({ checks }) => checks.rate)
 }
 
-test('T14 TR1 what was deleted alone is restored from its check', async () => {
+test('T14 TR1 an autonomously deleted file is restored from its check', async () => {
   const place = await open()
   const path = join(place.workspace, 'report.md')
   writeFileSync(path, 'numbers\n')
@@ -58,7 +58,7 @@ test('T14 TR1 what was deleted alone is restored from its check', async () => {
   expect(again).toEqual({ id, undo: undefined })
 })
 
-test('T14 TR3 what was changed alone is put back from its check', async () => {
+test('T14 TR3 an autonomous change is reverted from its check', async () => {
   const place = await open()
   const path = join(place.workspace, 'report.md')
   writeFileSync(path, 'numbers\n')
@@ -73,7 +73,7 @@ test('T14 TR3 what was changed alone is put back from its check', async () => {
   expect(readFileSync(path, 'utf8')).toBe('numbers\n')
 })
 
-test('T14 a file that was made has no undo in its check', async () => {
+test('T14 a created file has no undo in its check', async () => {
   const place = await open()
   await place.agent.call('create_file', { path: 'new.md', content: 'new\n' })
   expect((await opened(place)).undo).toBeUndefined()
@@ -100,8 +100,8 @@ test.each([
       await place.owner.call('cowork_decide', { approval_ids: [id], decision: 'approve' }),
     )
   }
-  for (const said of decisions) expect(said).toMatchObject({ errors: 0 })
-  // Five clean ones in a row would have lowered the share that is checked.
+  for (const result of decisions) expect(result).toMatchObject({ errors: 0 })
+  // Five consecutive clean checks would have lowered the check rate.
   expect(await rates(place)).toEqual(before)
   expect(before).toEqual([1, 1, 1])
   const { body } = await place.owner.ask('/api/ledger?type=approval.approved&limit=100')

@@ -12,7 +12,7 @@ import { inTerminal } from './terminal.ts'
 
 const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
 
-// Long enough that no machine is too slow to undo.
+// Long enough to undo on any machine.
 const config = `
 approvals: { undo_hold: 10m }
 policies:
@@ -62,12 +62,12 @@ async function propose(more: Record<string, unknown> = {}, bearer = token): Prom
 const statusOf = async (id: string) =>
   jsonOf((await cowork(['inbox', 'show', id, '--json'])).stdout)['status']
 
-/** A command with a person at a terminal. */
+/** Runs a command with a person at a terminal. */
 const byHand = (args: string[], env: Record<string, string> = {}) =>
   inTerminal(place, args, env).ended()
 
 describe('reading', () => {
-  test('K2, K6 off a terminal the inbox is a list, and in JSON with its schema version', async () => {
+  test('K2, K6 without a terminal the inbox is a list, or JSON with its schema version', async () => {
     const id = await propose({ domain: 'crm.list', target: 'deal-list' })
     const { code, stdout, stderr } = await cowork(['inbox'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -81,7 +81,7 @@ describe('reading', () => {
     expect(await cowork(['inbox', '--kind', 'nonsense'])).toMatchObject({ code: 2 })
   })
 
-  test('A8, A13 show says why first, and nothing an agent writes moves the terminal', async () => {
+  test('A8, A13 show prints the reason first, and agent text cannot control the terminal', async () => {
     const id = await propose({
       domain: 'crm.show',
       target: 'deal-\u202e\u001b[2J',
@@ -102,15 +102,15 @@ describe('reading', () => {
     expect(await cowork(['inbox', 'show', id.slice(0, 2)])).toMatchObject({ code: 2 })
   })
 
-  test('T1, I4 trust of an agent that is gone is told apart', async () => {
+  test('T1, I4 trust of a revoked agent is marked', async () => {
     const added = jsonOf((await cowork(['agents', 'add', 'support', '--json'])).stdout)
     await propose({ domain: 'crm.passing' }, String(added['token']))
-    const told = async () => (await cowork(['trust'])).stdout
-    expect(await told()).toMatch(
+    const details = async () => (await cowork(['trust'])).stdout
+    expect(await details()).toMatch(
       /^support +crm\.passing +0\.30 +Probation +trust is 0\.30 +0\.50 to be supervised$/m,
     )
     await cowork(['agents', 'revoke', 'support'])
-    expect(await told()).toMatch(/^support +crm\.passing +0\.30 +Gone +the agent was revoked$/m)
+    expect(await details()).toMatch(/^support +crm\.passing +0\.30 +Gone +the agent was revoked$/m)
     const { trust } = jsonOf((await cowork(['trust', '--json'])).stdout)
     expect(trust).toContainEqual(expect.objectContaining({ agent_id: 'support', gone: true }))
   })
@@ -139,7 +139,7 @@ describe('reading', () => {
     expect(stdout).toMatch(/^sales +crm\* +careful +config$/m)
   })
 
-  test('Y5, K3 policy check tells what would be blocked, and ends with 5 where it would', async () => {
+  test('Y5, K3 policy check reports a block and exits with 5', async () => {
     const good = ['policy', 'check', 'sales', 'crm', '--field', 'discount', '--value', '10']
     expect(await cowork(good)).toMatchObject({ code: 0, stdout: expect.stringContaining('VALID') })
     const change = ['policy', 'check', 'sales', 'crm', '--change', '{"discount": 90}']
@@ -159,7 +159,7 @@ describe('reading', () => {
 })
 
 describe('deciding', () => {
-  test('I10 a script and an agent decide nothing; a person at a terminal does', async () => {
+  test('I10 a script and an agent cannot decide; a person at a terminal can', async () => {
     const id = await propose({ domain: 'crm.person' })
     for (const args of [
       ['approve', id],
@@ -178,7 +178,7 @@ describe('deciding', () => {
     expect(shown).toMatchObject({ status: 'approved', channel: 'cli', reason: 'well done' })
   })
 
-  test('B4, K3 a proposal is rejected by a type; what was decided is 3, and says by whom', async () => {
+  test('B4, K3 a rejection needs a type; a decided proposal exits with 3 and names the person', async () => {
     const id = await propose({ domain: 'crm.reject' })
     expect((await byHand(['reject', id])).code).toBe(2)
     expect((await byHand(['reject', id, '--type', 'nonsense'])).code).toBe(2)
@@ -192,7 +192,7 @@ describe('deciding', () => {
     expect((await byHand(['approve', 'ffff'])).code).toBe(3)
   })
 
-  test('B2, K3 several have an outcome each, and one that fails leaves the others', async () => {
+  test('B2, K3 several items have an outcome each; a failure does not affect the others', async () => {
     const [first, second] = [
       await propose({ domain: 'crm.bulk' }),
       await propose({ domain: 'crm.bulk' }),
@@ -204,7 +204,7 @@ describe('deciding', () => {
     expect([await statusOf(first), await statusOf(second)]).toEqual(['approved', 'approved'])
   })
 
-  test('C2 high risk is held, and undo takes it back', async () => {
+  test('C2 a high-risk decision is deferred and can be undone', async () => {
     const id = await propose({ domain: 'crm.held', proposed_change: { deal_stage: 'won' } })
     const held = await byHand(['approve', id])
     expect(held.code).toBe(0)
@@ -216,7 +216,7 @@ describe('deciding', () => {
     expect((await byHand(['undo', id])).code).toBe(3)
   })
 
-  test('B3 what is approved instead is what the agent is told', async () => {
+  test('B3 the agent reads the edited change', async () => {
     const id = await propose({ domain: 'crm.edit' })
     writeFileSync(join(place.state, 'change.json'), '{"note": "write instead"}')
     expect((await byHand(['approve', id, '--change', '@change.json'])).code).toBe(0)
@@ -225,7 +225,7 @@ describe('deciding', () => {
     expect((await byHand(['approve', id, id.slice(0, 9), '--change', '{}'])).code).toBe(2)
   })
 
-  test('Y4 work in a new domain is allowed under a policy', async () => {
+  test('Y4 work in a new domain is approved with a policy', async () => {
     const id = await propose({ domain: 'hr.new' })
     expect((await byHand(['approve', id])).code).toBe(2)
     expect((await byHand(['approve', id, '--policy', 'careful'])).code).toBe(0)
@@ -234,7 +234,7 @@ describe('deciding', () => {
     )
   })
 
-  test('T5, T16 override corrects afterwards, trust set says why', async () => {
+  test('T5, T16 override marks a past action as wrong, trust set has a reason', async () => {
     await propose({ domain: 'crm.trust' })
     const override = ['override', 'sal', 'crm.trust', '--description', 'wrong deal']
     expect((await byHand(override)).code).toBe(2)
@@ -258,7 +258,7 @@ describe('deciding', () => {
 describe('the screen', () => {
   const patiently = { timeout: 20_000 }
 
-  /** The inbox of one domain, so that the tests do not see each other's. */
+  /** The inbox of one domain, to isolate the tests. */
   async function open(domain: string, env: Record<string, string> = {}) {
     const terminal = inTerminal(place, ['inbox', '--domain', domain], env)
     const screen = () => terminal.lines().join('\n')
@@ -269,7 +269,7 @@ describe('the screen', () => {
     return { ...terminal, sees }
   }
 
-  test('K6 list, read and approve by keys; the terminal is given back as it was', async () => {
+  test('K6 list, read and approve by keys; the terminal is restored', async () => {
     const id = await propose({ domain: 'crm.keys', target: 'deal-keys' })
     const { sees, press, lines, ended, output, settings } = await open('crm.keys')
     await sees(/❯ ▲ escalate .*deal-keys/)
@@ -289,7 +289,7 @@ describe('the screen', () => {
     expect(after).toBe(before)
   })
 
-  test('K6, C10 what arrives and what others decide is seen without a key', async () => {
+  test('K6, C10 new items and decisions of others appear without a key', async () => {
     const { sees, press, ended } = await open('crm.live')
     await sees('Nothing waits for you.')
     const id = await propose({ domain: 'crm.live', target: 'deal-live' })
@@ -302,7 +302,7 @@ describe('the screen', () => {
     expect(await ended()).toMatchObject({ code: 0 })
   })
 
-  test('B4 d asks what was wrong, and Esc decides nothing', async () => {
+  test('B4 d prompts for the mistake, and Esc cancels', async () => {
     const id = await propose({ domain: 'crm.deny' })
     const { sees, press, ended } = await open('crm.deny')
     press('d')
@@ -323,7 +323,7 @@ describe('the screen', () => {
     await ended()
   })
 
-  test('C2 what is high risk is held, and z takes it back', async () => {
+  test('C2 a high-risk decision is deferred, and z undoes it', async () => {
     const id = await propose({ domain: 'crm.undo', proposed_change: { deal_stage: 'won' } })
     const { sees, press, ended } = await open('crm.undo')
     press('a')
@@ -336,7 +336,7 @@ describe('the screen', () => {
     expect(await statusOf(id)).toBe('pending')
   })
 
-  test('B3 e opens the editor, and the edited change is approved with a yes', async () => {
+  test('B3 e opens the editor, and the edited change is approved after confirmation', async () => {
     const editor = join(place.state, 'editor')
     writeFileSync(editor, `#!/bin/sh\ncp "$2" ${editor}.seen\nprintf '%s' "$(cat $1)" > "$2"\n`)
     chmodSync(editor, 0o755)
@@ -360,7 +360,7 @@ describe('the screen', () => {
     expect(shown).toMatchObject({ collaborative: true, approved_change: { note: 'by hand' } })
   })
 
-  test('I10 with an agent at the keys the screen only shows', async () => {
+  test('I10 the screen is read-only for an agent', async () => {
     const id = await propose({ domain: 'crm.agent' })
     const { sees, press, ended } = await open('crm.agent', { CURSOR_AGENT: '1' })
     press('a')
@@ -371,7 +371,7 @@ describe('the screen', () => {
     expect(await statusOf(id)).toBe('pending')
   })
 
-  test('K6 a resized window is drawn anew, to its last column', async () => {
+  test('K6 a resized window is redrawn to its last column', async () => {
     await propose({ domain: 'crm.size', target: 'x'.repeat(100) })
     const { sees, press, lines, resize, ended } = await open('crm.size')
     await sees('❯')
@@ -387,7 +387,7 @@ describe('the screen', () => {
     await ended()
   })
 
-  test('K3, K6 Ctrl-C ends with 130, and pasted text decides nothing', async () => {
+  test('K3, K6 Ctrl-C exits with 130, and pasted text decides nothing', async () => {
     const id = await propose({ domain: 'crm.paste' })
     const { sees, press, ended, output, settings } = await open('crm.paste')
     await sees('❯')
@@ -401,7 +401,7 @@ describe('the screen', () => {
     expect(await statusOf(id)).toBe('pending')
   })
 
-  test('K6 a filter finds by words, and s sets aside until S', async () => {
+  test('K6 a filter finds text, and s snoozes until S', async () => {
     for (const target of ['acme-one', 'acme-two', 'other'])
       await propose({ domain: 'crm.words', target })
     const { sees, press, lines, ended } = await open('crm.words')
@@ -417,7 +417,7 @@ describe('the screen', () => {
     await ended()
   })
 
-  test('K6 a crash leaves the terminal as it was, with what happened on it', async () => {
+  test('K6 a crash restores the terminal and prints the error', async () => {
     const file = join(place.state, 'crash.pid')
     const trap = `process.getBuiltinModule('fs').writeFileSync('${file}', String(process.pid));
       process.on('SIGUSR2', () => { throw new Error('gone wrong') })`
@@ -430,7 +430,7 @@ describe('the screen', () => {
     expect(output().split('\u001b[?1049l')[1]).toContain('gone wrong')
   })
 
-  test('K2 colours where there are any, none with NO_COLOR', async () => {
+  test('K2 colors on a color terminal, none with NO_COLOR', async () => {
     await propose({ domain: 'crm.colour' })
     const plain = await open('crm.colour')
     await plain.sees('❯')
@@ -446,7 +446,7 @@ describe('the screen', () => {
   })
 })
 
-test('Y8, B4 a waiting call is allowed for some uses, revoked, and refused without a word on trust', async () => {
+test('Y8, B4 a pending call gets a permission for some uses, which is revoked; a rejection does not change trust', async () => {
   const sendMail = defineTool({
     name: 'send_mail',
     title: 'Send mail',
@@ -488,7 +488,7 @@ test('Y8, B4 a waiting call is allowed for some uses, revoked, and refused witho
   expect((await send('cem')).error).toMatchObject({ code: 'approval_denied' })
 })
 
-test('K1, T4 a real bash completes commands, override types and severities as they are', async () => {
+test('K1, T4 bash completes commands, override types and severities', async () => {
   const script = join(place.state, 'cowork.bash')
   writeFileSync(script, (await cowork(['completion', 'bash'])).stdout)
   const line = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cowork; echo "\${COMPREPLY[*]}"`
@@ -504,7 +504,7 @@ test('K1, T4 a real bash completes commands, override types and severities as th
   expect(complete('audit', 'tail', '--type', '')).toBe('')
 })
 
-test('K3 without a daemon the inbox ends with 8, on a terminal too', async () => {
+test('K3 without a daemon the inbox exits with 8, on a terminal too', async () => {
   const other = newPlace()
   expect(await other.cowork(['inbox'])).toMatchObject({ code: 8, stdout: '' })
   const { code, output } = await inTerminal(other, ['inbox']).ended()

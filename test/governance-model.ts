@@ -1,4 +1,4 @@
-// Agents and people doing anything at once, and what must be true afterwards.
+// Concurrent agents and people, and the invariants afterwards.
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Risk } from '#approvals'
@@ -31,7 +31,7 @@ const people = [anna, ben]
 // Past every expiry, and no whole number of days: an entry is dated some milliseconds after its decision.
 const longRest = (8 * 24 + 1) * 60 * 60 * 1000
 
-/** What one agent or person does at one daemon; `which` of those there are by then. */
+/** One action of an agent or person at one daemon; `which` selects an existing item. */
 type Act = {
   readonly act: string
   readonly who: 0 | 1
@@ -41,13 +41,13 @@ type Act = {
   readonly kind: OverrideKind
 }
 const verbs = ['propose', 'call', 'approve', 'reject', 'hold', 'undo', 'withdraw', 'correct']
-/** Each as often as it is worth looking at. */
+/** Actions with their weights. */
 const verb = fc.oneof(
   fc.constantFrom(...verbs),
   fc.constantFrom('propose', 'call', 'approve', 'approve', 'reject'),
 )
 
-/** What is done at once, one round after the other. After one a daemon may end, or a long time may pass. */
+/** Rounds of concurrent actions. After a round a daemon may stop, or a long time may pass. */
 type Round = { readonly acts: readonly Act[]; readonly after: 'nothing' | 'restart' | 'rest' }
 
 const story: fc.Arbitrary<Round[]> = fc.array(
@@ -73,7 +73,7 @@ const story: fc.Arbitrary<Round[]> = fc.array(
   { minLength: 6, maxLength: 12, size: 'max' },
 )
 
-/** Any stories, each on a store of its own with so many daemons, leave what they must. Tells what happened. */
+/** Runs random stories, each on its own store with several daemons, and checks the invariants. Returns the events. */
 export async function tellStories(
   newStore: () => Promise<Store>,
   { daemons, stories }: { daemons: 1 | 2; stories: number },
@@ -89,7 +89,7 @@ export async function tellStories(
   return seen
 }
 
-/** Lives through a story, and checks what it left. */
+/** Runs one story and checks the invariants. */
 async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Promise<Entry[]> {
   const clock = movableClock()
   const { tool, runs } = actingTool('crm', 'write')
@@ -98,8 +98,8 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
   if (daemons === 2) systems.push(await start())
   const known: string[] = []
   const held: string[] = []
-  /** Decisions that somebody was told were made. */
-  const told: string[] = []
+  /** Decisions reported as made. */
+  const details: string[] = []
   let entries: Entry[] = []
 
   async function perform({ act, who, at, which, risky, kind }: Act): Promise<void> {
@@ -111,13 +111,13 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
       if (typeof other === 'string' && !known.includes(other)) known.push(other)
     }
     const decided = async (more: object) => {
-      // Of many each has its own outcome, and only those are held that are one of them.
+      // Bulk items have separate outcomes, and only bulk items are deferred.
       const ids = act === 'hold' ? [id, oneOf(known, which + 1)] : [id]
       for (const outcome of outcomesOf(await decide(system, ids, more, person))) {
         const { id: one, status } = outcome as { id: string; status: string }
         if (status === 'held') held.unshift(one)
         if (status === 'approved' || status === 'rejected')
-          told.push(`${one} ${status} ${person.id}`)
+          details.push(`${one} ${status} ${person.id}`)
       }
     }
     const change = risky ? { deal_stage: 'won' } : { note: which }
@@ -136,8 +136,8 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
       case 'undo':
         return void (await system.call('cowork_undo', { approval_ids: [id] }, person))
       case 'withdraw': {
-        const said = await system.call('cowork_withdraw', { approval_id: id }, agent)
-        if (!('fault' in said)) told.push(`${id} withdrawn ${agent.id}`)
+        const result = await system.call('cowork_withdraw', { approval_id: id }, agent)
+        if (!('fault' in result)) details.push(`${id} withdrawn ${agent.id}`)
         return undefined
       }
       default: {
@@ -148,13 +148,13 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
     }
   }
 
-  /** Neither held, nor to expire by then. */
+  /** Neither deferred nor about to expire. */
   async function nothingIsDue(by: number): Promise<void> {
     const rows = async () => (await oneOf(systems, 0).rows('approval')) as Row[]
     await expect.poll(async () => (await rows()).some(due(by))).toBe(false)
   }
 
-  /** No approved call is about to run or runs: what is read afterwards belongs together. */
+  /** No approved call is about to run or running: later reads are consistent. */
   async function nothingRuns(): Promise<void> {
     const isLive = ({ kind, status, decided_at, run_until }: Row) =>
       kind === 'call' &&
@@ -168,7 +168,7 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
       await Promise.all(acts.map(perform))
       if (after === 'nothing') continue
       if (after === 'rest') {
-        // No clock moves by days while a decision is being made.
+        // The clock does not move by days during a decision.
         await nothingIsDue(0)
         clock.move(longRest)
       }
@@ -179,7 +179,7 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
     await nothingRuns()
     const last = oneOf(systems, 0)
     entries = await everyEntry(last)
-    await checkAll(last, entries, told, runs.length)
+    await checkAll(last, entries, details, runs.length)
   } finally {
     for (const system of systems) await system.close()
   }
@@ -215,21 +215,21 @@ async function checkAll(
   const approvals = (await system.rows('approval')) as Row[]
   const trust = (await system.rows('trust')) as Stored[]
 
-  // Each is decided at most once, and the row says what the ledger says.
+  // Each item is decided at most once, and the row matches the ledger.
   const endings = entries.filter(({ type }) => ends.includes(type.replace('approval.', '')))
   for (const { id, status } of approvals) {
     const found = endings.filter(({ ids }) => ids?.approval === id).map(({ type }) => type)
     const expected = status === 'consumed' ? 'approved' : status
     expect(found).toEqual(status === 'pending' ? [] : [`approval.${expected}`])
   }
-  // Nobody was told of a decision that is not on record, nor two people of the same one.
+  // Every reported decision is recorded, and no decision was reported to two people.
   const recorded = endings.map(
     ({ type, ids, actor }) => `${ids?.approval} ${type.replace('approval.', '')} ${actor.id}`,
   )
   expect(recorded).toEqual(expect.arrayContaining([...told]))
   expect(new Set(told).size).toBe(told.length)
 
-  // What was approved ran at most once, and nothing else ran.
+  // Approved calls ran at most once, and no other call ran.
   const started = entries.filter(({ type }) => type === 'call.started')
   const used = started.map(({ ids }) => ids?.approval)
   expect(new Set(used).size).toBe(used.length)
@@ -249,7 +249,7 @@ async function checkAll(
   expect(counts['all']).toBe(approvals.filter(({ status }) => status === 'pending').length)
 }
 
-/** The pure rules over the ledger, in its order, give the trust that is stored, and each step of it. */
+/** Replaying the ledger with the pure rules gives the stored trust and each step. */
 function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void {
   const folded = new Map<string, Trust>()
   const risks = new Map<string, Risk>()
@@ -272,7 +272,7 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
     if (override)
       change = applyOverride(rules, before, risk, override, at, type === 'override.recorded')
     else if (type === 'approval.approved') {
-      // What was held was decided among many, and nobody opened it.
+      // Deferred items were decided in bulk, and nobody opened them.
       const worth = held.has(ids?.approval) ? 'score' : 'credit'
       change = applyApproval(rules, before, risk, at, worth)
     } else continue

@@ -61,13 +61,13 @@ const handOver = async (more: object = {}) => {
 const byHand = (args: string[], env: Record<string, string> = {}) =>
   inTerminal(place, args, env).ended()
 
-/** What a read says with `--json`: one object, and nothing beside it (K2). */
+/** Runs a command with `--json`, which prints exactly one object (K2). */
 async function read(...args: string[]): Promise<Said> {
   const { code, stdout, stderr } = await cowork([...args, '--json'])
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
-  const said = jsonOf(stdout)
-  expect(said).toMatchObject({ schemaVersion: 1 })
-  return said
+  const result = jsonOf(stdout)
+  expect(result).toMatchObject({ schemaVersion: 1 })
+  return result
 }
 
 function file(name: string, text: string): string {
@@ -77,7 +77,7 @@ function file(name: string, text: string): string {
 }
 
 describe('handoffs', () => {
-  test('H1, K2 what was handed over is listed and shown, with what the agent tried', async () => {
+  test('H1, K2 a handoff is listed and shown with the attempts of the agent', async () => {
     const id = await handOver({ domain: 'crm.list', attempted_actions: ['asked \u202e them'] })
     const { code, stdout } = await cowork(['handoff', '--domain', 'crm.list'])
     expect(code).toBe(0)
@@ -94,7 +94,7 @@ describe('handoffs', () => {
     expect((await cowork(['inbox', '--list', '--kind', 'handoff'])).stdout).toContain('crm.list')
   })
 
-  test('H2, K3 a person answers it once, and the agent is given the instructions', async () => {
+  test('H2, K3 a person resolves it once, and the agent receives the instructions', async () => {
     const id = await handOver({ domain: 'crm.answer' })
     const resolve = ['handoff', 'resolve', id.slice(0, 20), '--resolution', 'Granted.']
     expect(await cowork(resolve)).toMatchObject({ code: 4, stdout: '' })
@@ -115,7 +115,7 @@ describe('handoffs', () => {
     expect((await byHand(['approve', id])).code).toBe(3)
   })
 
-  test('H2 it may stay with the person, and --hand-back needs no instructions', async () => {
+  test('H2 it can stay with the person, and --hand-back needs no instructions', async () => {
     const [kept, back] = [
       await handOver({ domain: 'crm.kept' }),
       await handOver({ domain: 'crm.back' }),
@@ -133,7 +133,7 @@ describe('handoffs', () => {
     expect((await byHand(['approve', await handOver()])).code).toBe(2)
   })
 
-  test('H6 the proposal it is about is decided in the same act', async () => {
+  test('H6 the proposal of a handoff is decided in the same call', async () => {
     const answer = async (...more: string[]) => {
       const about = await propose({ domain: 'crm.both' })
       const id = await handOver({ domain: 'crm.both', proposal_id: about })
@@ -150,7 +150,7 @@ describe('handoffs', () => {
     expect(rejected).toMatchObject({ code: 0, status: 'rejected' })
   })
 
-  test('H2, K6 r in the inbox asks for the answer and for instructions', async () => {
+  test('H2, K6 r in the inbox prompts for the resolution and instructions', async () => {
     const id = await handOver({ domain: 'crm.keys' })
     const terminal = inTerminal(place, ['inbox', '--domain', 'crm.keys'])
     const sees = async (text: string | RegExp) => {
@@ -177,7 +177,7 @@ describe('handoffs', () => {
 describe('policies', () => {
   const stricter = rules.replace('max: 20', 'max: 10')
 
-  test('Y6, K3 a proposal is tried on other policies, and ends with 5 where they would block it', async () => {
+  test('Y6, K3 simulating a proposal exits with 5 if the policies would block it', async () => {
     const tried = ['policy', 'simulate', '--file', file('stricter.yaml', stricter)]
     const about = (discount: number) =>
       JSON.stringify({ agent_id: 'sales', domain: 'crm', proposed_change: { discount } })
@@ -200,7 +200,7 @@ describe('policies', () => {
     expect(await cowork(['policy', 'replay', '--file', 'nowhere.yaml'])).toMatchObject({ code: 2 })
   })
 
-  test('Y6 replay says what would have come out otherwise, with examples, as JSON from a file too', async () => {
+  test('Y6 replay lists changed outcomes with examples, also for a JSON file', async () => {
     for (const discount of [5, 15, 16])
       await propose({ domain: 'crm.replay', proposed_change: { discount } })
     const body = {
@@ -254,7 +254,7 @@ describe('policies', () => {
     )
     expect(await cowork(['policy', 'diff', '1'])).toMatchObject({ code: 2 })
     expect(await cowork(['policy', 'versions', 'zzz'])).toMatchObject({ code: 3 })
-    // Somebody saved another since version 0.
+    // Another version was saved after version 0.
     const late = ['policy', 'save', '--file', file('late.yaml', stricter), '--note', 'late']
     expect((await byHand([...late, '--from', '0'])).code).toBe(7)
     const check = ['policy', 'check', 'sales', 'crm', '--field', 'discount', '--value', '25']
@@ -278,8 +278,8 @@ mappings: [{ agent_id: nobody, domain: '*', policy_id: careful }]
   })
 })
 
-describe('many and all', () => {
-  test('B2, K3 all proposals of a domain are approved if they are as many as the person saw', async () => {
+describe('bulk and report', () => {
+  test('B2, K3 all proposals of a domain are approved if their number is the expected one', async () => {
     const domain = 'crm.many'
     const ids = [await propose({ domain }), await propose({ domain }), await propose({ domain })]
     const handoff = await handOver({ domain })
@@ -305,12 +305,12 @@ describe('many and all', () => {
     expect(await read('inbox', 'show', handoff)).toMatchObject({ status: 'pending' })
   })
 
-  test('G3, Q1 the report says what is wrong, what to do, and how well it goes', async () => {
+  test('G3, Q1 the report lists findings, recommendations and metrics', async () => {
     const domain = 'crm.report'
     await propose({ domain })
     const id = await propose({ domain })
     await byHand(['reject', id, '--type', 'agent_wrong'])
-    // Done without anyone having been asked.
+    // An action without a proposal.
     await asSales('cowork_log', { domain, action: 'update_deal', target: 'deal-9' })
     const scope = ['report', '--days', '7', '--agent', 'sal', '--domain', domain]
     const found = await read(...scope)
@@ -337,7 +337,7 @@ describe('many and all', () => {
   })
 })
 
-test('A10, A5 a channel is tested and a chat is bound, by a person', async () => {
+test('A10, A5 a person can test a channel and bind a chat', async () => {
   const [telegram, ops] = [await startTelegram(), await startReceiver()]
   const app = await startTestApp({
     'notify.channels': [
@@ -350,7 +350,10 @@ test('A10, A5 a channel is tested and a chat is bound, by a person', async () =>
   const env = { PATH: process.env['PATH'], HOME: app.state, COWORK_STATE_DIR: app.state }
   const run = (...args: string[]) => inTerminal({ state: app.state, env }, args).ended()
   const tested = await run('notify', 'test', 'ops')
-  expect(tested).toMatchObject({ code: 0, output: expect.stringContaining('ops accepted the test notification') })
+  expect(tested).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('ops accepted the test notification'),
+  })
   expect(ops.got).toHaveLength(1)
   const dead = await run('notify', 'test', 'dead')
   expect(dead.code).toBe(1)
@@ -368,12 +371,12 @@ test('A10, A5 a channel is tested and a chat is bound, by a person', async () =>
   expect(await run('notify', 'bind', 'ops')).toMatchObject({ code: 3 })
 })
 
-test('I10 a script neither tests nor binds', async () => {
+test('I10 a script cannot test or bind', async () => {
   for (const verb of ['test', 'bind'])
     expect(await cowork(['notify', verb, 'x'])).toMatchObject({ code: 4, stdout: '' })
 })
 
-test('K1 a real bash completes what is new', async () => {
+test('K1 bash completes the newer commands', async () => {
   const script = join(place.state, 'cowork.bash')
   writeFileSync(script, (await cowork(['completion', 'bash'])).stdout)
   const line = `source ${script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cowork; echo "\${COMPREPLY[*]}"`

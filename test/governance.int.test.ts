@@ -25,7 +25,7 @@ const forPeople = (id: string): [string, object][] => [
   ['cowork_halt', { scope: 'all' }],
 ]
 
-describe('closed mode', () => {
+describe('authentication on', () => {
   let app: TestApp
   let owner: Speaker
   let reviewer: Speaker
@@ -36,7 +36,7 @@ describe('closed mode', () => {
   })
   afterAll(() => app.close())
 
-  test('M5 a halt turns every mode into refusal, and nothing is proposed or asked', async () => {
+  test('M5 a halt refuses every mode, and nothing is proposed or requested', async () => {
     const waiting = (await owner.list('')).counts
     await owner.call('cowork_set_trust', {
       agent_id: 'sales',
@@ -53,14 +53,14 @@ describe('closed mode', () => {
     expect(await sales.call('cowork_propose', proposal(there))).toMatchObject({ mode: 'act' })
   })
 
-  test('A3 an agent’s token decides nothing, over MCP and over the API, and is told where people do', async () => {
+  test('A3 an agent token cannot decide over MCP or the API, and the error names where people decide', async () => {
     const id = await proposed(sales)
     const mcp = await overMcp(app, sales.token)
     for (const [tool, args] of forPeople(id)) {
-      const said = await mcp.call(tool, args)
-      expect(said, tool).toMatchObject({ isError: true, code: 'human_required' })
-      expect(said.text).toContain('HumanRequiredError')
-      expect(JSON.stringify(said)).toContain(`${app.url}/inbox`)
+      const result = await mcp.call(tool, args)
+      expect(result, tool).toMatchObject({ isError: true, code: 'human_required' })
+      expect(result.text).toContain('HumanRequiredError')
+      expect(JSON.stringify(result)).toContain(`${app.url}/inbox`)
       expect(await sales.call(tool, args)).toMatchObject({
         code: 'human_required',
         review_url: `${app.url}/inbox`,
@@ -75,7 +75,7 @@ describe('closed mode', () => {
     expect((await owner.list(`?ids=${id}`)).items).toMatchObject([{ status: 'pending' }])
   })
 
-  test('A3 a person’s token is refused on MCP: whatever drives a client is an agent', async () => {
+  test('A3 a person token is refused on MCP: an MCP client is an agent', async () => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
     for (const person of [owner, reviewer]) {
       const { status, body } = await person.ask('/mcp', message)
@@ -85,7 +85,7 @@ describe('closed mode', () => {
     }
   })
 
-  test('A5 of two people who decide at once one does, and the other learns who', async () => {
+  test('A5 of two concurrent decisions one succeeds, and the other names the person', async () => {
     for (const ways of [
       ['approve', 'reject'],
       ['approve', 'approve'],
@@ -120,7 +120,7 @@ describe('closed mode', () => {
     }
   })
 
-  test('A15 an approved call runs once, its answer is kept, and the same call gets it over MCP and the API', async () => {
+  test('A15 an approved call runs once, and repeats get its stored result over MCP and the API', async () => {
     const mcp = await overMcp(app, sales.token)
     const call = () => mcp.call('crm-server_write', { path: '/a' })
     const waiting = await call()
@@ -151,8 +151,8 @@ describe('closed mode', () => {
   })
 })
 
-describe('open mode', () => {
-  test('A3 whoever calls may decide proposals, as nobody verified, and nothing else', async () => {
+describe('authentication off', () => {
+  test('A3 any caller can decide proposals, as unverified, and nothing else', async () => {
     const app = await startTestApp({}, { fixture })
     onTestFinished(() => app.close())
     const mcp = await overMcp(app)
@@ -184,7 +184,7 @@ describe('open mode', () => {
         isError: true,
         code: 'human_required',
       })
-    // A call is no proposal: it cannot be approved by the back door.
+    // A call is not a proposal and cannot be approved through these tools.
     expect(await mcp.call('cowork_approve', { proposal_id: call })).toMatchObject({
       isError: true,
       code: 'already_decided',
@@ -192,14 +192,14 @@ describe('open mode', () => {
     expect((await clientOf(app, app.owner).list(`?ids=${call}`)).items).toMatchObject([
       { status: 'pending' },
     ])
-    // The default list has none of them; ?tools=all has those that an unverified caller may use (SV17).
+    // The default list contains none of these tools; ?tools=all contains those for unverified callers (SV17).
     const names = await mcp.names()
     for (const [tool] of forPeople(call)) expect(names).not.toContain(tool)
   })
 })
 
 describe('over time', () => {
-  test('A7 what waits, is held or was decided is so after a restart', async () => {
+  test('A7 pending, deferred and decided items survive a restart', async () => {
     const settings = { 'approvals.undo_hold': '1s' }
     const first = await startTestApp(settings)
     const owner = clientOf(first, first.owner)
@@ -231,7 +231,7 @@ describe('over time', () => {
     expect(body['entries']).toHaveLength(3)
   })
 
-  test('A11 while the clock is behind by more than 5 minutes agents do nothing and nothing is changed', async () => {
+  test('A11 while the clock is behind by more than 5 minutes, agents are refused and nothing changes', async () => {
     const clock = movableClock()
     const app = await startTestApp({}, { now: clock.now })
     onTestFinished(() => app.close())
@@ -252,7 +252,7 @@ describe('over time', () => {
     expect(await sales.call('cowork_propose', proposal())).toMatchObject(refused)
     expect(await owner.call('cowork_approve', { proposal_id: id })).toMatchObject(refused)
     expect(await owner.call('cowork_halt')).toMatchObject(refused)
-    // People still see what is there, however often they look.
+    // People can still read everything.
     for (let i = 0; i < 3; i++) {
       expect(await owner.call('cowork_status')).toMatchObject({ pending: 1 })
       await new Promise((later) => setTimeout(later, 60))

@@ -14,7 +14,7 @@ import { guardedToolsets } from '../src/app/modules.ts'
 
 export const governanceSchema = [...approvalMigrations, ...governanceMigrations]
 
-/** What the file of a test would say, by dotted names. */
+/** The configuration of a test, by dotted names. */
 export function testConfig(settings: Record<string, unknown> = {}): Config {
   const state = mkdtempSync(join(tmpdir(), 'cowork-config-'))
   const flags = Object.entries(settings).map(([path, value]) => ({
@@ -25,14 +25,14 @@ export function testConfig(settings: Record<string, unknown> = {}): Config {
   return loadConfig({ env: { COWORK_STATE_DIR: state }, flags }).config
 }
 
-/** Where nobody is ever revoked. */
+/** Agents that are never revoked. */
 const everyoneStays = {
   isSameAgent: () => Promise.resolve(true),
   isRemoved: () => Promise.resolve(false),
   onRevoked: () => () => undefined,
 }
 
-/** Governance over a given store; without spot checks, unless a test says what chance says. */
+/** Governance over a store; without spot checks unless a test sets `draw`. */
 export function testGovernance(
   db: Db,
   settings: Record<string, unknown> = {},

@@ -1,4 +1,4 @@
-// Everything between the doors and the store, over a real one: for tests of what is decided.
+// Everything between the endpoints and a real store: for tests of decisions.
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ApprovalKind } from '#approvals'
@@ -37,7 +37,7 @@ export type Store = {
   readonly dialect: 'sqlite' | 'postgres'
   open(sealer: Sealer): Promise<Db>
   snapshot(): Promise<Snapshot>
-  /** The signing key belongs to the store, whoever opens it. */
+  /** The signing key belongs to the store, shared by all daemons. */
   readonly keys: { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 }
 
@@ -69,11 +69,11 @@ export type More = {
   readonly tools?: readonly Tool[]
   readonly kinds?: readonly ApprovalKind[]
   readonly draw?: (id: string) => number
-  /** Approved calls stay where they are, for tests of what comes before they run. */
+  /** Approved calls do not run, for tests of earlier states. */
   readonly runs?: false
-  /** Its name among several daemons on one store. */
+  /** Name of this daemon on a shared store. */
   readonly node?: string
-  /** A domain of its own over the same store. */
+  /** A separate governance service over the same store. */
   readonly domain?: (given: Given) => Domain
 }
 type Domain = {
@@ -91,17 +91,17 @@ export type Given = {
 type Governance = ReturnType<typeof createGovernance>
 export type Governed = Awaited<ReturnType<typeof openGoverned>>
 
-/** What a tool answered; or the code of a refusal as `fault`, with its words and details. */
+/** The result of a tool; or the code of a refusal as `fault`, with message and details. */
 export type Said = Record<string, unknown>
 
-/** A clock that only tests move; it runs on its own besides. */
+/** A running clock that tests can move. */
 export function movableClock() {
   let offset = 0
   const now = () => Date.now() + offset
   return { now, move: (ms: number) => void (offset += ms) }
 }
 
-/** One daemon without its doors. Without spot checks, unless a test says what chance says. */
+/** One daemon without endpoints; without spot checks unless a test sets `draw`. */
 export async function openGoverned(
   settings: Settings = {},
   more: More = {},
@@ -192,7 +192,7 @@ export async function openGoverned(
 
   return {
     ...clock,
-    /** A call that waited goes on. */
+    /** Resumes a pending call. */
     resume: (tool: string, args: object, caller: Caller, approval: string): Promise<CallResult> =>
       dispatch({ tool, arguments: args, caller, approval }),
     db,
@@ -204,13 +204,13 @@ export async function openGoverned(
     runner,
     answer,
     async call(tool: string, args: object = {}, caller = agentCaller()): Promise<Said> {
-      const said = await answer(tool, args, caller)
-      if (said.status === 'done') return said.output as Said
-      const { code, message, hint, details } = said
+      const result = await answer(tool, args, caller)
+      if (result.status === 'done') return result.output as Said
+      const { code, message, hint, details } = result
       return { ...details, fault: code, message, hint }
     },
     entries: (types?: string[]) => ledger.find({ limit: 1000, ...(types && { types }) }),
-    /** The rows of a table, for what must not change. */
+    /** The rows of a table, to compare before and after. */
     rows: (table: string) => db.all({ sql: `SELECT * FROM ${table}`, parameters: [] }),
     async verify() {
       const snapshot = await store.snapshot()
@@ -232,7 +232,7 @@ export async function openGoverned(
   }
 }
 
-/** The same, ended with the test. */
+/** Creates a daemon that stops with the test. */
 export async function governed(...given: Parameters<typeof openGoverned>): Promise<Governed> {
   const opened = await openGoverned(...given)
   onTestFinished(opened.close)

@@ -13,8 +13,8 @@ async function begin() {
   }
 }
 
-describe('names that nothing knows', () => {
-  test('RC3 an unknown agent is not halted, and the nearest known one is named', async () => {
+describe('unknown names', () => {
+  test('RC3 an unknown agent is not halted, and the error suggests the closest name', async () => {
     const { system, halt, resume } = await begin()
     await propose(system, { domain: 'crm' }, agentCaller('sales'))
     expect(await halt('agent:slaes')).toMatchObject({
@@ -25,7 +25,7 @@ describe('names that nothing knows', () => {
     expect(await halt('agent:sales')).toMatchObject({ scope: 'agent:sales' })
   })
 
-  test('RC3 an unknown domain or server is not halted either, unless it is forced', async () => {
+  test('RC3 an unknown domain or server is not halted either, unless forced', async () => {
     const { system, halt } = await begin()
     await propose(system, { domain: 'crm' }, agentCaller('sales'))
     expect(await halt('domain:cmr')).toMatchObject({
@@ -38,7 +38,7 @@ describe('names that nothing knows', () => {
       expect(await halt(scope)).toMatchObject({ scope })
   })
 
-  test('RC3 an agent that only the ledger knows is halted', async () => {
+  test('RC3 an agent known only from the ledger is halted', async () => {
     const { system, halt } = await begin()
     await system.call(
       'cowork_log',

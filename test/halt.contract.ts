@@ -5,7 +5,7 @@ import { governed } from './governed.ts'
 import type { Store } from './governed.ts'
 import { createHalts } from '../src/approvals/halt.ts'
 
-/** What a halt promises, on both engines. */
+/** Guarantees of a halt, on both engines. */
 export function haltContract(name: string, openStore: () => Promise<Store>) {
   describe(`halts on ${name}`, () => {
     async function begin() {
@@ -27,7 +27,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       }
     }
 
-    test('A9 a call that comes after a halt meets it, and one after its end does not, whatever looks are under way', async () => {
+    test('A9 a call after a halt is refused, and one after resume is not, despite concurrent reads', async () => {
       const { covering, set, lift } = await begin()
       for (let round = 0; round < 20; round++) {
         const before = Array.from({ length: 10 }, covering)
@@ -42,7 +42,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       }
     })
 
-    test('A9 RC3 one agent is halted by its name, and an unknown name is refused', async () => {
+    test('A9 RC3 one agent is halted by name, and an unknown name is refused', async () => {
       const { call } = await governed({}, {}, await openStore())
       await call('cowork_log', { domain: 'crm', action: 'look', target: 'x' })
       const halt = (scope: string) => call('cowork_halt', { scope }, personCaller())
@@ -51,7 +51,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       expect(await halt('domain:crm')).toMatchObject({ scope: 'domain:crm' })
     })
 
-    test('RS4 calls that wait for their transaction when a person halts do not run', async () => {
+    test('RS4 calls queued for their transaction during a halt do not run', async () => {
       const { call, entries } = await governed(
         { authority: { volume_cap: 0 } },
         {},
@@ -61,7 +61,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
         call('cowork_log', { domain: 'crm', action: 'update_deal', target: newId() })
       await log()
       const calls = Array.from({ length: 300 }, log)
-      // By now they have passed the checks.
+      // The calls have passed the checks by now.
       await new Promise((turn) => setImmediate(turn))
       const halted = await call('cowork_halt', { scope: 'all' }, personCaller())
       expect(halted).toMatchObject({ scope: 'all' })
@@ -76,7 +76,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       expect(await log()).toMatchObject({ fault: 'halted' })
     })
 
-    test('A9 a halt that was rolled back holds nobody, and the next that is committed does', async () => {
+    test('A9 a rolled back halt has no effect, and the next committed one has', async () => {
       const { covering, set, lift } = await begin()
       await expect(lift()).rejects.toMatchObject({ code: 'not_found' })
       expect(await covering()).toBeUndefined()
@@ -86,10 +86,10 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       expect(await covering()).toBeUndefined()
     })
 
-    test('A9 looks that overlap a halt keep nothing that is over', async () => {
+    test('A9 reads that overlap a halt cache no stale state', async () => {
       const { covering, set, lift } = await begin()
       for (let round = 0; round < 50; round++) {
-        // Looks begin at every step of the transaction.
+        // Reads start at every step of the transaction.
         const setting = (round % 2 === 0 ? set : lift)()
         const looks: Promise<unknown>[] = []
         for (let step = 0; step < 20; step++) {

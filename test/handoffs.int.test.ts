@@ -23,7 +23,7 @@ const addAgent = async (app: TestApp, id: string) =>
 
 const status = (app: TestApp) => call(app, 'cowork_status', {})
 
-test('H1 H2 H3 A7 an agent hands over, a person answers, and neither restart loses it', async () => {
+test('H1 H2 H3 A7 an agent hands over, a person answers, and restarts lose nothing', async () => {
   const first = await start()
   const token = await addAgent(first, 'sales')
   const { handoff_id: id } = await call(first, 'cowork_handoff', handoff(), token)
@@ -55,7 +55,7 @@ test('H1 H2 H3 A7 an agent hands over, a person answers, and neither restart los
   expect(ack).toMatchObject({ count: 0, acknowledged: [id] })
 })
 
-test('H2 what a revoked agent handed over is resolved, and not handed back to it', async () => {
+test('H2 a handoff of a revoked agent can be resolved but not handed back', async () => {
   const app = await start()
   const token = await addAgent(app, 'sales')
   const { handoff_id: id } = await call(app, 'cowork_handoff', handoff(), token)
@@ -70,7 +70,7 @@ test('H2 what a revoked agent handed over is resolved, and not handed back to it
     },
   })
   expect(await call(app, 'cowork_check_handoff', { agent_id: 'sales' })).toMatchObject({ count: 0 })
-  // Back under its old name, it is handed back what it hands over.
+  // A new agent with the old name gets its own handoffs back.
   const again = await addAgent(app, 'sales')
   const { handoff_id: next } = await call(app, 'cowork_handoff', handoff(), again)
   expect(await call(app, 'cowork_resolve_handoff', { ...answer, handoff_id: next })).toMatchObject({
@@ -78,7 +78,7 @@ test('H2 what a revoked agent handed over is resolved, and not handed back to it
   })
 })
 
-test('A3 H2 B2 in open mode anyone answers handoffs and decides proposals, unverified', async () => {
+test('A3 H2 B2 with authentication off anyone can resolve handoffs and decide proposals, as unverified', async () => {
   const app = await start()
   const client = new Client({ name: 'test-client', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(app.mcpUrl)))

@@ -1,4 +1,4 @@
-// What handoffs must do on both engines.
+// Guarantees of handoffs, on both engines.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { anna, proposal, sales, support } from './acts.ts'
 import { movableClock, openGoverned } from './governed.ts'
@@ -14,9 +14,9 @@ export const handoff = (more: object = {}) => ({
 })
 
 export async function handOver(to: Governed, more: object = {}, caller = sales): Promise<string> {
-  const said = await to.call('cowork_handoff', handoff(more), caller)
-  if (said['fault'] !== undefined) throw new Error(JSON.stringify(said))
-  return String(said['handoff_id'])
+  const result = await to.call('cowork_handoff', handoff(more), caller)
+  if (result['fault'] !== undefined) throw new Error(JSON.stringify(result))
+  return String(result['handoff_id'])
 }
 
 export const resolve = (to: Governed, id: string, more: object = {}): Promise<Said> =>
@@ -25,7 +25,7 @@ export const resolve = (to: Governed, id: string, more: object = {}): Promise<Sa
 export const check = (to: Governed, args: object = {}, caller = sales): Promise<Said> =>
   to.call('cowork_check_handoff', args, caller)
 
-export const idsOf = (said: Said) =>
+export const toIds = (said: Said) =>
   (said['pending_handoffs'] as { handoff_id: string }[]).map(({ handoff_id: id }) => id)
 
 const hour = 3_600_000
@@ -39,13 +39,13 @@ export function handoffsContract(create: () => Promise<Store>) {
       onTestFinished(opened.close)
       return opened
     }
-    /** A daemon that starts and ends: it looks at once for what is due, and ends when it has. */
+    /** Starts a daemon, lets it send due reminders, and stops it. */
     const restart = async () => (await openGoverned(settings, {}, store, clock)).close()
     return { ...clock, start, restart, system: await start() }
   }
 
   describe('delivery', () => {
-    test('H3 what was handed back is given again until it is acknowledged, also after a restart', async () => {
+    test('H3 a hand-back repeats until it is acknowledged, also after a restart', async () => {
       const { system, start } = await setup()
       const id = await handOver(system)
       expect(await check(system)).toMatchObject({ count: 0, pending_handoffs: [] })
@@ -67,7 +67,7 @@ export function handoffsContract(create: () => Promise<Store>) {
         count: 1,
         acknowledged: [],
       })
-      // The agent crashed before it did anything with it, and so did the daemon.
+      // The agent and the daemon crashed before the agent used the answer.
       const again = await start()
       expect(await check(again)).toEqual(first)
       expect(await check(again, { ack: [id] })).toMatchObject({ count: 0, acknowledged: [id] })
@@ -89,7 +89,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       expect(entry?.ids).toMatchObject({ handoff: id, approval: id, proposal: made['proposal_id'] })
     })
 
-    test('H3 a proposal that is refused, or made before the answer, acknowledges nothing', async () => {
+    test('H3 a refused proposal, or one before the answer, acknowledges nothing', async () => {
       const { system } = await setup({
         policies: [{ id: 'p', rules: [{ field: 'owner', constraint: 'readonly' }] }],
         mappings: [{ agent_id: '*', domain: '*', policy_id: 'p' }],
@@ -105,14 +105,14 @@ export function handoffsContract(create: () => Promise<Store>) {
       expect(await check(system)).toMatchObject({ count: 1 })
     })
 
-    test('H3 a domain narrows it, and nobody is given what belongs to another agent', async () => {
+    test('H3 a domain filters the list, and no agent gets hand-backs of another', async () => {
       const { system } = await setup()
       const [crm, mail] = [await handOver(system), await handOver(system, { domain: 'mail' })]
       const other = await handOver(system, {}, support)
       for (const id of [crm, mail, other]) await resolve(system, id, { hand_back: true })
-      expect(idsOf(await check(system))).toEqual([crm, mail])
-      expect(idsOf(await check(system, { domain: 'mail' }))).toEqual([mail])
-      expect(idsOf(await check(system, {}, support))).toEqual([other])
+      expect(toIds(await check(system))).toEqual([crm, mail])
+      expect(toIds(await check(system, { domain: 'mail' }))).toEqual([mail])
+      expect(toIds(await check(system, {}, support))).toEqual([other])
       expect(await check(system, { ack: [other, 'nothing'] })).toMatchObject({
         acknowledged: [],
         count: 2,
@@ -120,7 +120,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       expect(await check(system, {}, support)).toMatchObject({ count: 1 })
     })
 
-    test('H3 more than a hundred are counted, and come as the first are acknowledged', async () => {
+    test('H3 more than a hundred are counted and listed as earlier ones are acknowledged', async () => {
       const { system } = await setup()
       const ids: string[] = []
       for (let n = 0; n < 102; n++) {
@@ -130,9 +130,9 @@ export function handoffsContract(create: () => Promise<Store>) {
       }
       const first = await check(system)
       expect(first).toMatchObject({ count: 102 })
-      expect(idsOf(first)).toHaveLength(100)
-      const rest = await check(system, { ack: idsOf(first) })
-      expect([...idsOf(first), ...idsOf(rest)].toSorted()).toEqual(ids.toSorted())
+      expect(toIds(first)).toHaveLength(100)
+      const rest = await check(system, { ack: toIds(first) })
+      expect([...toIds(first), ...toIds(rest)].toSorted()).toEqual(ids.toSorted())
     })
   })
 
@@ -140,19 +140,19 @@ export function handoffsContract(create: () => Promise<Store>) {
     const reminded = async (system: Governed) =>
       (await system.entries(['handoff.reminded'])).map(({ ids }) => ids?.handoff)
 
-    test('H4 nobody is reminded before the timeout, and once in each timeout after it', async () => {
+    test('H4 there is no reminder before the timeout, and one per timeout afterwards', async () => {
       const { system, restart, move } = await setup()
       const id = await handOver(system)
       move(hour - 60_000)
       await restart()
       expect(await reminded(system)).toEqual([])
       move(60_000)
-      // Both would remind, as two daemons of one database do.
+      // Both would remind, like two daemons on one database.
       await Promise.all([restart(), restart()])
       expect(await reminded(system)).toEqual([id])
       await restart()
       expect(await reminded(system)).toEqual([id])
-      // A daemon that was off for long says it once.
+      // A daemon that was off for long reminds once.
       move(10 * hour)
       await restart()
       expect(await reminded(system)).toEqual([id, id])
@@ -165,7 +165,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       })
     })
 
-    test('H4 what is answered or taken back is not reminded of', async () => {
+    test('H4 a resolved or withdrawn handoff has no reminders', async () => {
       const { system, restart, move } = await setup()
       const [done, gone, open] = [
         await handOver(system),
@@ -179,7 +179,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       expect(await reminded(system)).toEqual([open])
     })
 
-    test('H4 a running daemon reminds by itself', async () => {
+    test('H4 a running daemon sends reminders', async () => {
       const { system } = await setup({ 'handoff.timeout_seconds': 1 })
       const id = await handOver(system)
       await expect.poll(() => reminded(system)).toContain(id)
@@ -187,7 +187,7 @@ export function handoffsContract(create: () => Promise<Store>) {
   })
 
   describe('the record', () => {
-    test('H6 an answer that is asked back about stays in one thread', async () => {
+    test('H6 a follow-up handoff stays in one thread', async () => {
       const { system, move } = await setup()
       const first = await handOver(system)
       await resolve(system, first, { hand_back: true, instructions: 'Ask legal.' })
@@ -229,7 +229,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       expect(group(alone)).not.toBe(group(first))
     })
 
-    test('SV9 the view of seed 001 shows handoffs to people', async () => {
+    test('SV9 the view of the COWORK protocol lists handoffs', async () => {
       const { system } = await setup()
       const id = await handOver(system, { handoff_mode: 'review' })
       await resolve(system, id, { hand_back: true })
@@ -245,7 +245,7 @@ export function handoffsContract(create: () => Promise<Store>) {
       ])
     })
 
-    test('H5 the packet carries what the agent did last in that domain, and nothing else', async () => {
+    test('H5 the packet contains only the last actions of the agent in that domain', async () => {
       const { system } = await setup()
       const made = await system.call('cowork_propose', proposal())
       const log = { action: 'send_mail', target: 'mail-1' }

@@ -1,4 +1,4 @@
-// Agents over MCP and a person who opens each request before answering it: what the rules lead to (T11, T14).
+// Agents over MCP and a person who opens each request before deciding: the effects of the rules (T11, T14).
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const rules = { price: 50, maxUnread: 6, checkRate: 0.1 }
 const proven: TrustStanding = { credit: 25, strikes: 0, clean: 0 }
 const wrong = { decision: 'reject', override: { type: 'agent_wrong', description: 'wrong deal' } }
 
-/** What a person does over the API. */
+/** Actions of a person over the API. */
 function reviewer({ url, owner }: Place) {
   async function ask(path: string, body?: object): Promise<Json> {
     const reply = await fetch(`${url}${path}`, {
@@ -47,14 +47,14 @@ function reviewer({ url, owner }: Place) {
     call,
     open,
     waiting,
-    /** Opened first: only what was looked at counts. */
+    /** Opens the item first: only opened items count. */
     async answer(id: string, body: object = { decision: 'approve' }): Promise<Json> {
       await open(id)
       const { output } = await ask(`/api/approvals/${id}/decide`, body)
       const [outcome = {}] = (output as { outcomes: Json[] }).outcomes
       return outcome
     },
-    /** What was done alone and is checked, by the ids of the proposals. */
+    /** Checked autonomous actions, by proposal id. */
     async checked(agent: string): Promise<string[]> {
       const found = await waiting(agent, 'spot_check', 'all')
       const opened = await Promise.all(found.map(({ id }) => open(id)))
@@ -83,14 +83,14 @@ async function connect(place: Place, { call }: Reviewer, id: string) {
         name: 'cowork_propose',
         arguments: args,
       })
-      const said = structuredContent as Json
-      return { id: String(said['proposal_id']), mode: said['mode'] }
+      const result = structuredContent as Json
+      return { id: String(result['proposal_id']), mode: result['mode'] }
     },
   }
 }
 type Agent = Awaited<ReturnType<typeof connect>>
 
-/** Asks so many times and is right each time. */
+/** Makes requests that are all correct. */
 async function earn({ propose }: Agent, { answer }: Reviewer, count = 25): Promise<unknown[]> {
   const modes: unknown[] = []
   for (let n = 0; n < count; n++) {
@@ -125,13 +125,13 @@ describe('an agent and its reviewer', () => {
     return agent
   }
 
-  /** The check of what was just done; opened a moment after the answer. */
+  /** The check of the last action, opened a moment after the reply. */
   async function nextCheck(agent: string): Promise<string> {
     await expect.poll(() => person.waiting(agent, 'spot_check')).toHaveLength(1)
     return (await person.waiting(agent, 'spot_check'))[0]?.id ?? ''
   }
 
-  test('T11 T14 an honest one earns the gate, is checked ever less, and a look-back clears it', async () => {
+  test('T11 T14 an honest agent opens the gate, is checked less and less, and a look-back restores it', async () => {
     const agent = await enter('honest')
     const asked = await earn(agent, person)
     expect(asked).not.toContain('act')
@@ -153,7 +153,7 @@ describe('an agent and its reviewer', () => {
       checks: { rate: 0.1, unread: 0 },
     })
 
-    // A mistake comes out later, in what nobody had looked at.
+    // A mistake is found later, in an unreviewed action.
     const unseen = alone.filter((id) => !drawn.includes(id))
     await person.call('cowork_override', {
       agent_id: 'honest',
@@ -181,7 +181,7 @@ describe('an agent and its reviewer', () => {
     expect((await agent.propose()).mode).toBe('act')
   })
 
-  test('T14 one that is right while watched and wrong alone slips what was not drawn, once', async () => {
+  test('T14 an agent that is correct in requests and wrong alone slips only undrawn actions, once', async () => {
     const agent = await enter('strategic')
     await earn(agent, person)
     const slipped: string[] = []
@@ -209,7 +209,7 @@ describe('an agent and its reviewer', () => {
     expect(first['look_back'] ?? 0).toBe(others)
     for (const { id } of await person.waiting('strategic', 'spot_check')) await found(id)
     expect(debts).toEqual([-25, -125, -325, -725, -800].slice(0, others + 1))
-    // Good again while it is asked, it comes no nearer than one for each.
+    // Correct requests reduce the debt by only one each.
     const modes = await earn(agent, person, 20)
     expect(modes).not.toContain('act')
     expect(await person.standing('strategic')).toMatchObject({
@@ -219,7 +219,7 @@ describe('an agent and its reviewer', () => {
     expect(await person.checked('strategic')).toHaveLength(others + 1)
   })
 
-  test('T14 one whose checks nobody reads stops after the sixth', async () => {
+  test('T14 an agent whose checks are unread stops after the sixth', async () => {
     const agent = await enter('unread')
     await earn(agent, person)
     const drawn: string[] = []
@@ -237,7 +237,7 @@ describe('an agent and its reviewer', () => {
   })
 })
 
-test('T10 T14 what was drawn is checked though the daemon was killed right after the answer', async () => {
+test('T10 T14 a drawn action is checked although the daemon was killed right after the reply', async () => {
   const state = mkdtempSync(join(tmpdir(), 'cowork-killed-'))
   configure(state)
   const start = async () => {

@@ -15,7 +15,7 @@ let there: TestApp
 beforeAll(async () => {
   const store = { 'storage.url': await createTestDatabase(inject('postgresUrl')) }
   here = await startTestApp(store)
-  // Daemons of one store sign with one key.
+  // Daemons on one store share a signing key.
   settings = { ...store, 'ledger.key_path': join(here.state, 'ledger.key') }
   there = await startTestApp(settings)
 })
@@ -28,7 +28,7 @@ const asked = async (app: TestApp, tool: string, args: Record<string, unknown> =
   ((await (await app.call(tool, args)).json()) as { output: Record<string, unknown> }).output
 const listed = (app: TestApp) => asked(app, 'cowork_list_policies')
 
-test('Y6 what is saved in one daemon is followed by the other, without a restart', async () => {
+test('Y6 a version saved in one daemon becomes active in the other without a restart', async () => {
   const { version: before } = await listed(there)
   const { version } = await asked(here, 'cowork_save_policies', { body: body('readonly') })
   expect(version).not.toBe(before)
@@ -41,7 +41,7 @@ test('Y6 what is saved in one daemon is followed by the other, without a restart
   })
 })
 
-test('Y6 a daemon that starts later has what was saved last', async () => {
+test('Y6 a daemon that starts later has the last saved version', async () => {
   await asked(there, 'cowork_save_policies', { body: body('high_risk'), note: 'softer' })
   const later = await startTestApp(settings)
   const { active } = await listed(later)

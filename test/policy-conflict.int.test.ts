@@ -12,7 +12,7 @@ policies:
 mappings: [{ agent_id: '*', domain: '*', policy_id: careful }]
 `
 
-test('RC4 RC5 cowork approve names the policy that blocks, and takes its version as a flag', async () => {
+test('RC4 RC5 cowork approve names the blocking policy and accepts its version as a flag', async () => {
   const place = testPlace()
   const { cowork } = place
   await cowork(['up', '-d'])

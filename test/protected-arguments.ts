@@ -45,7 +45,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
     const ask = async (more: object = {}) => String((await login(more))['approval_id'])
     const propose = async () =>
       String((await system.call('cowork_propose', proposal, sales))['proposal_id'])
-    /** A decision that is held lets the sweeper look at the clock, which tests have moved. */
+    /** A deferred decision makes the sweeper read the clock, which tests have moved. */
     const wake = async () => decide(system, [await ask({ note: 'wake' })], { hold: true })
     return { ...system, runs, login, ask, propose, wake }
   }
@@ -57,7 +57,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
     >
 
   describe('credentials', () => {
-    test('RS7 A14 a proposal and a waiting call are in no table in clear, before and after they end', async () => {
+    test('RS7 A14 no table contains a proposal or a pending call in clear, before and after the decision', async () => {
       const system = await setup()
       const ends: ((id: string) => Promise<unknown>)[] = [
         (id) => decide(system, [id]),
@@ -81,14 +81,14 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
           await end(id)
           const { status, kind, sealed } = await row(system, id)
           expect(status).not.toBe('pending')
-          // An approved call has yet to run.
+          // An approved call has not run yet.
           const isWaiting = kind === 'call' && status === 'approved'
           expect(sealed === null).toBe(!isWaiting)
           expect(await dumpOf(system)).not.toContain(password)
         }
     })
 
-    test('RS7 A14 a call runs once with the real value, and nothing of it is left', async () => {
+    test('RS7 A14 a call runs once with the real value, and no trace of the value remains', async () => {
       const system = await setup()
       const id = await system.ask()
       await decide(system, [id])
@@ -96,14 +96,14 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(system.runs).toEqual([{ user: 'ann', password, note: '' }])
       expect(await row(system, id)).toMatchObject({ status: 'consumed', sealed: null })
       expect(await dumpOf(system)).not.toContain(password)
-      // The agent gets what its call answered; people get it redacted.
+      // The agent gets the result of its call; people get it redacted.
       const asked = (caller: typeof anna) =>
         system.call('cowork_check_approval', { approval_id: id }, caller)
       expect(JSON.stringify((await asked(sales))['result'])).toContain(password)
       expect(JSON.stringify(await asked(viewer))).not.toContain(password)
     })
 
-    test('RS7 A14 arguments are deleted when the approval expires, or is not used in time', async () => {
+    test('RS7 A14 arguments are deleted when the approval expires or is not used in time', async () => {
       const system = await setup()
       const [pending, approved] = [await system.ask({ note: 'a' }), await system.ask({ note: 'b' })]
       await decide(system, [approved])
@@ -116,7 +116,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       await expect.poll(sealed).toEqual([null, null])
     })
 
-    test('RS7 A14 everyone is shown the redacted copy', async () => {
+    test('RS7 A14 everyone sees the redacted copy', async () => {
       const system = await setup()
       const ids = [await system.propose(), await system.ask()]
       for (const caller of [viewer, anna, sales]) {
@@ -124,8 +124,8 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
           const detail = await system.governance.inbox.detail(caller, id)
           expect(JSON.stringify(detail)).not.toContain(password)
           expect(detail?.change).toMatchObject({ password: mark })
-          const said = await system.call('cowork_check_approval', { approval_id: id }, caller)
-          expect(JSON.stringify(said)).not.toContain(password)
+          const result = await system.call('cowork_check_approval', { approval_id: id }, caller)
+          expect(JSON.stringify(result)).not.toContain(password)
         }
         const status = await system.call('cowork_status', {}, caller)
         const { items } = await system.governance.inbox.list(caller, { status: 'all', limit: 9 })
@@ -134,7 +134,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       }
     })
 
-    test('RS7 B3 an edit keeps the real value of a field that is left as it is shown', async () => {
+    test('RS7 B3 an edit keeps the real value of an unchanged redacted field', async () => {
       const system = await setup()
       const id = await system.ask()
       const change = { user: 'ann', password: mark, note: 'changed' }
@@ -148,7 +148,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await row(system, id)).toMatchObject({ status: 'consumed', sealed: null })
     })
 
-    test('RS7 B3 C2 a held edit is stored encrypted, and made with the real values', async () => {
+    test('RS7 B3 C2 a deferred edit is stored encrypted and applied with the real values', async () => {
       const system = await setup()
       const id = await system.propose()
       const other = 'another-very-secret'
@@ -167,7 +167,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await dumpOf(system)).not.toMatch(/very-secret/)
     })
 
-    test('RS7 B3 an edit that would write the mark is refused, and nothing is decided', async () => {
+    test('RS7 B3 an edit that would write the redaction mark is refused, and nothing is decided', async () => {
       const system = await setup()
       const id = await system.ask({ note: `use password=${password} here` })
       for (const change of [
@@ -182,7 +182,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
     })
 
     test.each(['sealed', 'content', 'summary', 'digest'])(
-      'RS7 A14 where %s was changed in the store, nobody can approve it, and nothing is lost',
+      'RS7 A14 an approval whose %s was changed in the store cannot be approved, and nothing is lost',
       async (column) => {
         const system = await setup()
         const [id, sound] = [await system.ask(), await system.ask({ note: 'other' })]
@@ -215,7 +215,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       },
     )
 
-    test('RS7 Y8 a standing permission recognizes the value and does not store it', async () => {
+    test('RS7 Y8 a standing permission recognizes the value without storing it', async () => {
       const system = await setup()
       const id = await system.ask()
       await decide(system, [id], { allow: { for: 'always' } })
@@ -232,7 +232,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       ])
     })
 
-    test('RS7 A14 what an earlier version stored in clear is converted once, by the first start', async () => {
+    test('RS7 A14 plain values of an earlier version are converted once, on the first start', async () => {
       const store = await newStore()
       const old = await openGoverned({}, {}, store)
       const ids = ['a', 'b', 'c'].map((letter) => `0190d5a0-0000-7000-8000-00000000000${letter}`)
@@ -323,7 +323,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
     const seqOf = async (system: Governed, type: string) =>
       (await system.entries([type])).at(-1)?.seq ?? 0
 
-    test('RS7 L8 reaches the approval of a proposal, the edit of it and the calls that carried both', async () => {
+    test('RS7 L8 erasing covers the approval of a proposal, its edit and the calls with both', async () => {
       const system = await setup()
       const id = await system.propose()
       await decide(system, [id], { change: { note: `${content}, edited` } })
@@ -336,7 +336,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await system.verify()).toMatchObject({ ok: true })
     })
 
-    test('RS7 L8 reaches a spot check and a handoff', async () => {
+    test('RS7 L8 erasing covers a spot check and a handoff', async () => {
       const store = await newStore()
       const system = await governed({ 'trust.spot_check_rate': 1 }, { draw: () => 0 }, store)
       await trusted(system, 0.95)
@@ -363,7 +363,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await system.verify()).toMatchObject({ ok: true })
     })
 
-    test('RS7 L8 withdraws what is still pending, by its opening entry', async () => {
+    test('RS7 L8 erasing withdraws a pending request by its opening entry', async () => {
       const system = await setup()
       const id = await system.ask({ note: content })
       await erase(system, await seqOf(system, 'approval.requested'))
@@ -377,7 +377,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       )
     })
 
-    test('RS7 L8 one call of many under a permission leaves the others as they are', async () => {
+    test('RS7 L8 erasing one of many calls under a permission does not affect the others', async () => {
       const system = await setup()
       const id = await system.ask({ note: content })
       const allow = { for: 'always', arguments: { note: '*' }, rest: 'exact' }
@@ -392,7 +392,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await dumpOf(system)).not.toContain(content)
     })
 
-    test('RS7 L8 what was erased before erasing reached approvals is erased by the upgrade', async () => {
+    test('RS7 L8 the upgrade erases approvals of content erased by earlier versions', async () => {
       const system = await setup()
       const id = await system.propose()
       const seq = await seqOf(system, 'proposal.created')
@@ -407,7 +407,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await row(system, id)).toMatchObject({ status: 'withdrawn' })
     })
 
-    test('RS7 L8 a decision about many is erased by itself', async () => {
+    test('RS7 L8 a bulk decision is erased separately', async () => {
       const system = await setup()
       const ids = [await system.propose(), await system.propose()]
       await decide(system, ids, { reason: 'both fine' })
@@ -420,7 +420,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect((await row(system, ids[1] ?? ''))['erased_at']).not.toBeNull()
     })
 
-    test('RS7 L8 age reaches approvals once they are decided', async () => {
+    test('RS7 L8 retention erases decided approvals', async () => {
       const system = await setup()
       const [decided, pending] = [await system.propose(), await system.ask({ note: content })]
       await decide(system, [decided])
@@ -436,7 +436,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await system.verify()).toMatchObject({ ok: true })
     })
 
-    test('RS7 L21 a payload that is put back after it was erased is found', async () => {
+    test('RS7 L21 a payload restored after erasure is detected', async () => {
       const system = await setup()
       await system.propose()
       const seq = await seqOf(system, 'proposal.created')
@@ -455,7 +455,7 @@ const tables =
     ' ',
   )
 
-/** Everything that the store says. */
+/** The full content of the store. */
 async function dumpOf(system: Governed): Promise<string> {
   const rows = await Promise.all(tables.map((table) => system.rows(`"${table}"`)))
   return JSON.stringify(rows)

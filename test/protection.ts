@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createRedactor } from '#ledger'
 
-/** For tests whose approvals need no key of a ledger. */
+/** Protection for tests whose approvals need no ledger key. */
 export const testProtection = () => ({
   protection: { redact: createRedactor({ secrets: [], patterns: [] }), key: randomBytes(32) },
   onErase: () => () => undefined,

@@ -1,11 +1,11 @@
-// The agents of the simulation (T15): honest ones of known error rate, and such that play against the gate.
+// The agents of the simulation (T15): honest ones with a known error rate, and ones that play against the gate.
 import type { Agent, Move, View } from './simulation.ts'
 
 const right: Move = { kind: 0, isWrong: false, weight: 1 }
 const wrong: Move = { kind: 0, isWrong: true, weight: 1 }
 const moveOf = (isWrong: boolean) => (isWrong ? wrong : right)
 
-/** One kind of action, wrong with the chance that `rate` says. */
+/** One kind of action, wrong with probability `rate`. */
 const wrongBy =
   (rate: (view: View) => number): Agent =>
   () =>
@@ -18,13 +18,13 @@ export const learning = (rate: number, until: number) =>
   wrongBy(({ step }) => (step < until ? rate : 0))
 export const bursting = wrongBy(({ step }) => (step % 200 >= 185 ? 0.6 : 0))
 
-/** Right while it asks, wrong at this rate alone, once so many checks in a row were clean. */
+/** Correct in requests, wrong at this rate in autonomous actions after a number of consecutive clean checks. */
 export const strategic = (rate: number, { clean = 0, from = 0 } = {}) =>
   wrongBy((view) =>
     view.step >= from && view.standing(0).clean >= clean && view.canAct(0) ? rate : 0,
   )
 
-/** Several kinds of action, by lot, each wrong at its own rate. */
+/** Several random kinds of action, each with its own error rate. */
 export const mixed =
   (kinds: readonly { readonly share: number; readonly rate: number }[]): Agent =>
   () =>

@@ -1,4 +1,4 @@
-// What the simulation plays (T15), worst things first, with the bars that must hold; `npm run bench trust` prints all.
+// Scenarios of the simulation (T15), worst first, with their limits; `npm run bench trust` prints all.
 import { spaced } from './attackers.ts'
 import { bursting, constant, drifting, learning, mixed, strategic } from './simulated-agents.ts'
 import { unread } from './simulation.ts'
@@ -8,13 +8,13 @@ export type Scenario = {
   readonly name: string
   readonly agent: Agent
   readonly options?: Options
-  /** The bars. `slipsOfSecond`: of the second kind of action. */
+  /** The limits. `slipsOfSecond` is for the second kind of action. */
   readonly most?: Partial<Measures>
 }
 
 export type Measures = Record<'slips' | 'p95' | 'reviews' | 'slipsOfSecond', number>
 
-export const measuresOf = ({ slips, p95, reviews, slipsOf }: Outcome): Measures => ({
+export const listMeasures = ({ slips, p95, reviews, slipsOf }: Outcome): Measures => ({
   slips,
   p95,
   reviews,
@@ -29,7 +29,7 @@ const constantly = (rate: number, most: Partial<Measures>, options: Options = {}
   most,
 })
 
-/** Some bars are so near to the mean that 400 runs would leave them to chance. */
+/** Some limits are so close to the mean that 400 runs would be flaky. */
 const often: Options = { runs: 4000 }
 const readEvery30 = { reads: (step: number) => step % 30 === 29 }
 const inOneClass = (kinds: number): Options => ({ classes: Array.from({ length: kinds }, () => 0) })

@@ -4,7 +4,7 @@ import { attacks, domainAttacks, lightAttacks, lightWeights } from './attackers.
 import type { Attack } from './attackers.ts'
 import { maxExpectedSlips } from './best-strategy.ts'
 import { constant } from './simulated-agents.ts'
-import { constantRates, measuresOf, scenarios } from './simulated-scenarios.ts'
+import { constantRates, listMeasures, scenarios } from './simulated-scenarios.ts'
 import type { Measures } from './simulated-scenarios.ts'
 import { createGate, simulate } from './simulation.ts'
 import type { CreateGate, Mechanism } from './simulation.ts'
@@ -12,7 +12,7 @@ import type { CreateGate, Mechanism } from './simulation.ts'
 const barred = scenarios.flatMap(({ most, ...scenario }) => (most ? [{ ...scenario, most }] : []))
 
 function findBroken({ agent, options, most }: (typeof barred)[number], gate?: CreateGate) {
-  const measured = measuresOf(simulate(agent, { ...options, gate }))
+  const measured = listMeasures(simulate(agent, { ...options, gate }))
   const limits = Object.entries(most) as [keyof Measures, number][]
   return limits.flatMap(([measure, limit]) =>
     measured[measure] > limit ? [`${measure}: ${measured[measure]}, at most ${limit}`] : [],
@@ -23,7 +23,7 @@ test.each(barred)('T15 $name: at most $most in 1000', (scenario) => {
   expect(findBroken(scenario)).toEqual([])
 })
 
-test('T15 autonomy falls with every more error', () => {
+test('T15 autonomy decreases with the error rate', () => {
   const shares = constantRates.map(({ agent }) => simulate(agent).autonomous)
   expect(shares[0]).toBeGreaterThan(950)
   expect(shares).toEqual(shares.toSorted((a, b) => b - a))
@@ -37,7 +37,7 @@ function worstOf(list: Readonly<Record<string, Attack>>) {
   return results.reduce((worst, one) => (one.slips > worst.slips ? one : worst))
 }
 
-test('T15 of 100 and more strategies that see the whole state none slips more than 56 in 1000', () => {
+test('T15 none of over 100 strategies that see the full state slips more than 56 in 1000', () => {
   expect(Object.keys(attacks).length).toBeGreaterThanOrEqual(100)
   const { name, slips } = worstOf(attacks)
   expect(slips, name).toBeLessThanOrEqual(56)
@@ -49,14 +49,14 @@ test('T15 no strategy at all can slip more than 70 in 1000, or 76 of low severit
   expect(maxExpectedSlips({ weight: 2.5 })).toBeLessThanOrEqual(43)
 })
 
-test.each(lightWeights)('T15 mistakes of weight %d, too, slip at most 56 in 1000', (weight) => {
+test.each(lightWeights)('T15 mistakes of weight %d also slip at most 56 in 1000', (weight) => {
   const { name, slips } = worstOf(lightAttacks(weight))
   expect(slips, name).toBeLessThanOrEqual(56)
 })
 
-// A known limit of the gate, in docs/governance.md: this bar says how far it reaches.
+// A known limit of the gate, see docs/governance.md: this bound shows its extent.
 
-test('T15 whoever may work in any number of domains slips at most 180 in 1000', () => {
+test('T15 an agent with any number of domains slips at most 180 in 1000', () => {
   const { name, slips } = worstOf(domainAttacks)
   expect(slips, name).toBeLessThanOrEqual(180)
 })
@@ -66,7 +66,7 @@ const checkRateOf = (rate: number): Partial<Mechanism> => ({
 })
 const maxSaved = 500
 
-/** Parts of the mechanism, how it looks without each, and a bar that breaks then. */
+/** Parts of the mechanism, the mechanism without each part, and a limit that it then exceeds. */
 const parts: readonly { part: string; without: Partial<Mechanism>; bar: string }[] = [
   {
     part: 'doubling',
@@ -139,13 +139,13 @@ const parts: readonly { part: string; without: Partial<Mechanism>; bar: string }
   },
 ]
 
-test.each(parts)('T15 without $part a bar breaks: $bar', ({ without, bar }) => {
+test.each(parts)('T15 without $part a limit is exceeded: $bar', ({ without, bar }) => {
   const gate = createGate(without)
   const broken = barred.filter(({ name }) => name === bar).flatMap((one) => findBroken(one, gate))
   expect(broken).not.toEqual([])
 })
 
-test('T15 the same seed plays the same runs, another one others', () => {
+test('T15 the same seed gives the same runs, another seed other runs', () => {
   const play = (seed: number) => simulate(constant(0.05), { actions: 200, runs: 20, seed })
   expect(play(7)).toEqual(play(7))
   expect(play(7)).not.toEqual(play(8))

@@ -1,4 +1,4 @@
-// Agents and people of known habits under the rules of trust: how much goes wrong, and how much work people have (T15).
+// Simulates agents and people with known habits under the trust rules: mistakes and review work (T15).
 import { configSchema } from '../src/base/config/index.ts'
 import * as product from '../src/governance/rules/standing.ts'
 import type { TrustStanding, Unread } from '../src/governance/rules/standing.ts'
@@ -7,19 +7,19 @@ const config = configSchema.parse({})
 const rules = product.toStandingRules(config)
 const dayMs = 24 * 60 * 60 * 1000
 
-/** What an agent does next. */
+/** The next action of an agent. */
 export type Move = {
   readonly kind: number
   readonly isWrong: boolean
-  /** How bad it is if wrong: 1 is `agent_wrong` of medium severity. */
+  /** Weight of a mistake: 1 is `agent_wrong` with medium severity. */
   readonly weight: number
-  /** Takes a request back before anybody has decided it. */
+  /** Withdraws a request before it is decided. */
   readonly isWithdrawn?: boolean
-  /** Days without an action before this one. */
+  /** Idle days before this action. */
   readonly idleDays?: number
 }
 
-/** What an agent could know at most: everything but the draws to come. */
+/** Everything an agent could know: all state except future draws. */
 export type View = {
   readonly step: number
   readonly actions: number
@@ -30,27 +30,27 @@ export type View = {
   unreadCount(kind: number): number
 }
 
-/** Chooses one action after the other; made anew for each run. */
+/** Chooses the actions of one run. */
 export type Agent = () => (view: View) => Move
 
-/** People, as they are: they miss things, they overrule for taste, they come when they come. */
+/** Realistic people: they miss mistakes, override by preference, and read checks late. */
 export type People = {
   readonly catches: number
   readonly taste: number
-  /** Of the slips that no check was drawn for. */
+  /** Share of undrawn slips that are found. */
   readonly foundLater: number
-  /** Whether somebody reads the waiting checks after this action. */
+  /** True if the pending checks are read after this action. */
   readonly reads: (step: number) => boolean
 }
 
 export const people: People = { catches: 0.95, taste: 0.03, foundLater: 0.05, reads: () => true }
 
-/** Nobody who never looks finds anything later. */
+/** People who never read checks find no mistakes later. */
 export const unread: Partial<People> = { reads: () => false, foundLater: 0 }
 
 const noneUnread: Unread = { count: 0, oldestMs: 0 }
 
-/** The second lock beside the score: who may act alone, and what of it is looked at. */
+/** The gate, which limits autonomy in addition to the score and selects checks. */
 export type Gate = {
   isOpen(kind: number, waiting: Unread): boolean
   isSampled(kind: number, draw: number): boolean
@@ -59,7 +59,7 @@ export type Gate = {
   applyTaste(kind: number): void
   applyCleanCheck(kind: number): void
   applyCleanLookBack(kind: number): void
-  /** Whether a look-back follows. */
+  /** True if a look-back follows. */
   applyWrongAlone(kind: number, weight: number): boolean
   selectLookBack<A>(alone: readonly A[], draws: readonly number[]): A[]
   applyIdleDays(days: number): void
@@ -67,15 +67,15 @@ export type Gate = {
   kindCredit(kind: number): number
 }
 
-/** `classes[kind]` is the class of risk of a kind of action. */
+/** `classes[kind]` is the risk class of a kind of action. */
 export type CreateGate = (classes: readonly number[]) => Gate
 
-/** The functions of the product. */
+/** The production functions. */
 export type Mechanism = typeof product
 
-/** `changed` replaces some of them, to see what they are worth. */
+/** `changed` replaces some functions, to measure their effect. */
 export const createGate = (changed: Partial<Mechanism> = {}): CreateGate => {
-  // A copy is faster than the getters of a module, millions of times.
+  // A copy is faster than module getters in millions of calls.
   const mechanism: Mechanism = { ...product, ...changed }
   return (classes) => {
     const standings = classes.map(() => mechanism.newStanding)
@@ -129,7 +129,7 @@ export const createGate = (changed: Partial<Mechanism> = {}): CreateGate => {
 
 const productGate = createGate()
 
-/** The seed's score, the first lock (T2 to T8). */
+/** The trust score of the COWORK protocol (T2 to T8). */
 function createScore() {
   const { trust, feedback } = config
   const scoreToAct = config.authority.thresholds.act
@@ -182,14 +182,14 @@ export type Options = {
   readonly actions?: number
   readonly runs?: number
   readonly seed?: number
-  /** Counts what happens from this action on. */
+  /** Counts events from this action on. */
   readonly from?: number
   readonly classes?: readonly number[]
   readonly people?: Partial<People>
   readonly gate?: CreateGate | undefined
 }
 
-/** Means of the runs: wrong actions done alone, times a person looked, actions done alone. */
+/** Means over the runs: autonomous mistakes, reviews and autonomous actions. */
 export type Outcome = {
   readonly slips: number
   readonly p95: number
@@ -200,7 +200,7 @@ export type Outcome = {
   readonly slipsOf: readonly number[]
 }
 
-/** Plays the same runs each time. */
+/** Seeds the random numbers for reproducible runs. */
 export function simulate(agent: Agent, options: Options = {}): Outcome {
   const { actions = 1000, runs = 400, seed = 1, from = 0, classes = [0] } = options
   const { gate = productGate } = options
@@ -232,7 +232,7 @@ function play(agent: Agent, gate: Gate, world: World, random: () => number): Tal
   const { catches, taste, foundLater, reads } = world.people
   const happens = (probability: number) => random() < probability
   const score = createScore()
-  /** By class of risk: unanswered checks, and the newest actions alone that nobody has looked at, oldest first. */
+  /** By risk class: unread checks, and the newest unreviewed autonomous actions, oldest first. */
   const pools = classes.map(() => ({ waiting: [] as Check[], alone: [] as Done[] }))
   const poolOf = (kind: number) => pools[classes[kind] ?? 0] ?? { waiting: [], alone: [] }
   let day = 0
@@ -287,7 +287,7 @@ function play(agent: Agent, gate: Gate, world: World, random: () => number): Tal
       tally.slips++
       tally.slipsOf[kind] = (tally.slipsOf[kind] ?? 0) + 1
     }
-    // The draw comes after the action is fixed: no agent can know it.
+    // The draw follows the choice of the action: no agent can know it.
     if (gate.isSampled(kind, random())) queue({ action, isLookBack: false, day })
     else if (isWrong && happens(foundLater)) findWrong(action, false)
     else {
@@ -341,7 +341,7 @@ function play(agent: Agent, gate: Gate, world: World, random: () => number): Tal
   return tally
 }
 
-/** Numbers from 0 to 1 that are the same on every machine (Marsaglia's xorshift). */
+/** Generates the same numbers from 0 to 1 on every machine (Marsaglia's xorshift). */
 function createRandom(seed: number): () => number {
   let state = Math.imul(seed, 0x9e3779b9) | 1
   return () => {

@@ -7,7 +7,7 @@ type Item = { id: string; kind: string; look_back?: string; domain: string }
 
 const jsonOf = (text: string) => JSON.parse(text) as Json
 
-// No action is drawn by chance: what a person finds wrong brings the checks.
+// No action is drawn at random: a mistake found by a person opens the checks.
 const place = newPlace('trust: { spot_check_rate: 0.000001 }')
 const { cowork } = place
 let token = ''
@@ -48,7 +48,7 @@ const checksIn = async (domain: string): Promise<Item[]> => {
 const vouch = (domain: string) =>
   byHand(['trust', 'set', 'sales', domain, '0.9', '--reason', 'known for years'])
 
-/** Vouched for, three actions done alone, and a mistake found: a look-back of three. */
+/** A vouched agent with three autonomous actions and a mistake: a look-back of three. */
 async function withLookBack(domain: string): Promise<Item[]> {
   await vouch(domain)
   for (const target of ['deal-1', 'deal-2', 'deal-3'])
@@ -60,7 +60,7 @@ async function withLookBack(domain: string): Promise<Item[]> {
   return checks
 }
 
-test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothing', async () => {
+test('K6 T16 trust set reports that 0.8 or more vouches and that less opens no gate', async () => {
   const vouched = await vouch('crm.set')
   expect(vouched.output).toContain(
     'Vouched: the agent acts autonomously at low and normal risk until its first error.',
@@ -79,7 +79,7 @@ test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothin
   )
 })
 
-test('K6 T14 a look-back is one group in the list, and trust says cause, debt and next step', async () => {
+test('K6 T14 a look-back is one group in the list, and trust shows cause, debt and next step', async () => {
   const checks = await withLookBack('crm.back')
   expect(new Set(checks.map(({ look_back: back }) => back)).size).toBe(1)
   expect(await propose('crm.back', 'deal-4')).toBe('suggest')
@@ -107,10 +107,12 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   )
   const listed = await cowork(['trust', 'sales'])
   expect(listed.stdout).toMatch(/^AGENT +DOMAIN +TRUST +LEVEL +REASON +NEXT$/m)
-  expect(listed.stdout).toMatch(/^sales +crm\.back +0\.82 +Supervised +an autonomous action was wrong/m)
+  expect(listed.stdout).toMatch(
+    /^sales +crm\.back +0\.82 +Supervised +an autonomous action was wrong/m,
+  )
 })
 
-test('K6 T14 a check is shown with what follows before it is confirmed, and skipping counts for nothing', async () => {
+test('K6 T14 a check is shown with its effects before confirmation, and a skipped one does not count', async () => {
   const [first, second, third] = await withLookBack('crm.confirm')
   const confirming = inTerminal(place, ['approve', first?.id ?? ''])
   await expect.poll(() => confirming.output(), { timeout: 20_000 }).toContain('Confirm? [y/N]')
@@ -145,7 +147,7 @@ test('K6 T14 a check is shown with what follows before it is confirmed, and skip
   expect((await byHand(['approve', 'x', '--skip'])).code).toBe(3)
 })
 
-test('K6 T14 in the inbox a check is read before it is answered', async () => {
+test('K6 T14 the inbox requires reading a check before the answer', async () => {
   await withLookBack('crm.screen')
   const terminal = inTerminal(place, ['inbox', '--domain', 'crm.screen'])
   const sees = async (text: string | RegExp) => {

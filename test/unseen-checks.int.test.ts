@@ -1,4 +1,4 @@
-// What an agent can find out about the checks of what it does alone: nothing before they are answered (T14).
+// An agent can learn nothing about checks of its autonomous actions before they are answered (T14).
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,7 +35,7 @@ const get = async (path: string, token: string): Promise<unknown> => {
 }
 const size = async () => ((await get('/api/ledger?limit=0', app.owner)) as { size: number }).size
 
-/** Which checks wait, as people see them. */
+/** The pending checks, for people. */
 async function checksOf(agent: string): Promise<{ id: string; target: string }[]> {
   const path = `/api/approvals?kind=spot_check&agent=${agent}`
   return ((await get(path, app.owner)) as { items: { id: string; target: string }[] }).items
@@ -46,7 +46,7 @@ const isDrawn = (id: string, rate = 0.5) => {
   return computeDraw(key, id) < rate
 }
 
-/** An agent that a person vouches for, with all that it can ask and listen to. */
+/** A vouched agent with every interface that it can read. */
 async function enter(id: string) {
   const scopes = ['*', 'read:metrics']
   const added = await app.call('cowork_add_agent', { id, scopes })
@@ -60,14 +60,14 @@ async function enter(id: string) {
     http: new StreamableHTTPClientTransport(new URL(app.mcpUrl), { requestInit }),
     stdio: createLineTransport(socket),
   }
-  const told = new Set<string>()
+  const details = new Set<string>()
   const open = async (door: keyof typeof doors) => {
     const client = new Client(
       { name: 'hostile', version: '1' },
       { versionNegotiation: { mode: 'legacy' } },
     )
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      told.add(`${door} ${params.uri}`)
+      details.add(`${door} ${params.uri}`)
     })
     await client.connect(doors[door])
     for (const uri of ['ledger://head', 'cowork://inbox']) await client.subscribeResource({ uri })
@@ -75,7 +75,7 @@ async function enter(id: string) {
   }
   const [http, stdio] = [await open('http'), await open('stdio')]
   const stream = await listen(app, { token })
-  /** Every call is on record before the next: else what they read would depend on the moment. */
+  /** Waits for the entry of each call: otherwise reads would depend on timing. */
   let recorded = await size()
   const isRecorded = async (entries: number) => {
     recorded += entries
@@ -84,13 +84,13 @@ async function enter(id: string) {
   return {
     id,
     token,
-    told,
+    details,
     stream,
     start: recorded,
     async call(client: Client, name: string, args: object, entries = 1): Promise<Json> {
-      const said = await client.callTool({ name, arguments: { ...args } })
+      const result = await client.callTool({ name, arguments: { ...args } })
       await isRecorded(entries)
-      return (said.structuredContent ?? said) as Json
+      return (result.structuredContent ?? result) as Json
     },
     async rest(name: string, args: object, entries = 1): Promise<Json> {
       const said = (await (await app.call(name, { ...args }, token)).json()) as Json
@@ -98,7 +98,7 @@ async function enter(id: string) {
       return said
     },
     isRecorded,
-    /** Longer than it takes to open a check. */
+    /** Longer than opening a check takes. */
     async quiet() {
       await sleep(400)
       recorded = await size()
@@ -114,7 +114,7 @@ async function enter(id: string) {
 }
 type Agent = Awaited<ReturnType<typeof enter>>
 
-/** Whatever it can read, by any way in. */
+/** Everything the agent can read, through every interface. */
 async function look(agent: Agent, proposals: readonly string[]) {
   const { http, stdio, token } = agent
   const read = async (uri: string) => {
@@ -162,7 +162,7 @@ async function look(agent: Agent, proposals: readonly string[]) {
   return seen
 }
 
-/** The same for every agent: without names, ids, times, hashes, and numbers of entries counted from its first. */
+/** Normalizes the reads of an agent: without names, ids, times and hashes, and with entry numbers from its first. */
 function leveled({ id, start }: Agent, seen: unknown): unknown {
   const words = (text: string) =>
     text
@@ -174,7 +174,7 @@ function leveled({ id, start }: Agent, seen: unknown): unknown {
   const numbers = new Set(['id', 'seq', 'size', 'next'])
   const times = new Set(['at', 'ms', 'since', 'notedAt', 'decay_days'])
   const walk = (value: unknown, key = ''): unknown => {
-    // Signed every second, whatever happens.
+    // Signed every second, independent of actions.
     if (key === 'checkpoint') return '<checkpoint>'
     if (Array.isArray(value)) return value.map((one) => walk(one, key))
     if (typeof value === 'object' && value !== null)
@@ -193,7 +193,7 @@ const actions = [
   async (agent: Agent) => agent.call(agent.http, 'cowork_propose', proposal(), 1),
   async (agent: Agent) => agent.call(agent.stdio, 'crm_write', { path: '/a' }, 2),
   async (agent: Agent) => agent.rest('crm_store', { path: '/b' }, 2),
-  // The same again, as after a lost answer (P6).
+  // A repeat, as after a lost reply (P6).
   async (agent: Agent) => {
     const same = { ...proposal({ target: 'deal-2' }), idempotency_key: 'once' }
     const [one, other] = await Promise.all([
@@ -205,7 +205,7 @@ const actions = [
   },
 ]
 
-/** One life: each action, and all that can be read after it; with what was drawn, which only the test knows. */
+/** One run: each action and everything readable afterwards; with the draws, which only the test knows. */
 async function live(id: string) {
   const agent = await enter(id)
   const told: unknown[] = []
@@ -230,11 +230,11 @@ async function live(id: string) {
   const checks = await checksOf(id)
   expect(checks).toHaveLength(drawn.filter(Boolean).length)
   await agent.quiet()
-  told.push([...agent.told].toSorted(), agent.stream.heard)
+  told.push([...agent.details].toSorted(), agent.stream.heard)
   return { agent, drawn, checks, told: leveled(agent, told) }
 }
 
-/** What each way to name an approval answers about one that it must not know of. */
+/** The reply of each interface about an approval that the agent must not know. */
 async function probe({ http, stdio, token }: Agent, id: string) {
   const ask = async (name: string, args: object) => {
     const { content, isError } = await stdio.callTool({ name, arguments: { ...args } })
@@ -262,7 +262,7 @@ async function probe({ http, stdio, token }: Agent, id: string) {
 }
 
 describe('an agent over HTTP, the bridge and the API', () => {
-  test('RS10 T14 reads and hears the same, whatever is drawn', { timeout: 180_000 }, async () => {
+  test('RS10 T14 the agent reads the same for any draws', { timeout: 180_000 }, async () => {
     const lives = []
     for (let n = 10; n < 18; n++) lives.push(await live(`agent-${n}`))
     const [first, ...others] = lives
@@ -273,7 +273,7 @@ describe('an agent over HTTP, the bridge and the API', () => {
     for (const { agent } of lives) await agent.close()
   })
 
-  test('RS10 T14 who names a check is answered as about one that there is not', async () => {
+  test('RS10 T14 a request for a check gets the reply for an unknown id', async () => {
     const agent = await enter('guessing')
     let checks = await checksOf('guessing')
     for (let n = 0; checks.length === 0; n++) {
@@ -286,7 +286,7 @@ describe('an agent over HTTP, the bridge and the API', () => {
     await agent.close()
   })
 
-  test('RS10 T14 six unread checks close the gate, and nothing says that they do', async () => {
+  test('RS10 T14 six unread checks close the gate, and the agent cannot see the cause', async () => {
     const agent = await enter('unattended')
     const { token, http, stdio } = agent
     const owner = proposal({ proposed_change: { owner: 'me' } })
@@ -308,7 +308,7 @@ describe('an agent over HTTP, the bridge and the API', () => {
     expect(told).not.toMatch(/spot|unread|closed_by|checks? (of|wait)/)
     const forPeople = await Promise.all(ids.map((id) => get(`/api/approvals/${id}`, app.owner)))
     expect(JSON.stringify(forPeople)).toContain('spot checks of its autonomous actions are unread')
-    // The same in the words kept with what was decided meanwhile.
+    // The recorded reason of the decided requests is also the same.
     const decide = { approval_ids: ids, decision: 'approve' }
     expect((await app.call('cowork_decide', decide)).status).toBe(200)
     const after = await look(agent, ids)

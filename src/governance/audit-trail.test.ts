@@ -21,13 +21,13 @@ const entries = (...steps: (keyof typeof kinds)[]): Entry[] =>
     ...kinds[step],
   }))
 
-test('G2 a whole chain is in order and complete', () => {
+test('G2 a full chain is in order and complete', () => {
   const trail = buildAuditTrail(entries('propose', 'other', 'approve', 'execute', 'verify'))
   expect(trail).toMatchObject({ isInOrder: true, missing: [] })
   expect(trail.chain.map((link) => link.step)).toEqual(['propose', 'approve', 'execute', 'verify'])
 })
 
-test('G2 a chain under way is in order, with steps missing', () => {
+test('G2 an unfinished chain is in order, with missing steps', () => {
   expect(buildAuditTrail(entries('propose'))).toMatchObject({
     isInOrder: true,
     missing: ['approve', 'execute', 'verify'],
@@ -41,13 +41,13 @@ test('G2 execution before or without approval is out of order', () => {
   expect(buildAuditTrail(entries('execute')).isInOrder).toBe(false)
 })
 
-test('G2 a step done again keeps the order that was', () => {
+test('G2 a repeated step keeps the order', () => {
   expect(
     buildAuditTrail(entries('propose', 'approve', 'execute', 'verify', 'execute')).isInOrder,
   ).toBe(true)
 })
 
-test('G2 what was done to another target or by another action is no execution of it', () => {
+test('G2 an action with another target or name does not execute the proposal', () => {
   const [asked, allowed, done] = entries('propose', 'approve', 'execute')
   if (!asked || !allowed || !done) throw new Error('there are three')
   const act = (action: string, target: string): Entry[] => [
@@ -67,7 +67,7 @@ test('G2 what was done to another target or by another action is no execution of
   }
 })
 
-test('G2 nothing in order lacks an earlier step', () => {
+test('G2 a chain in order has every earlier step', () => {
   const step = fc.constantFrom('propose', 'approve', 'execute', 'verify', 'other')
   fc.assert(
     fc.property(fc.array(step, { maxLength: 8 }), (steps) => {

@@ -18,9 +18,9 @@ async function upstream(settings: Settings = {}, draw = () => 1) {
     system.call('crm_write', { path: '/a', ...more }, by)
   return { ...system, write, runs, tool }
 }
-const approvalOf = (said: Said) => String(said['approval_id'])
+const approvalOf = (result: Said) => String(result['approval_id'])
 
-test('A2 L12 a call that meets its own question again is on record, whichever clock the question has', async () => {
+test('A2 L12 a repeated call is recorded with its approval, whatever the clock of the approval', async () => {
   const { write, entries, now } = await upstream()
   const added = { ...sales, since: now() + minute }
   const id = approvalOf(await write({}, added))
@@ -30,7 +30,7 @@ test('A2 L12 a call that meets its own question again is on record, whichever cl
     .toMatchObject([{ outcome: 'approval_required', ids: { approval: id } }])
 })
 
-describe('which calls wait', () => {
+describe('calls that need approval', () => {
   test.each<[string, Effect, 'acts' | 'by trust']>([
     ['crm', 'read', 'acts'],
     ['crm', 'write', 'by trust'],
@@ -42,7 +42,7 @@ describe('which calls wait', () => {
     ['jobs', 'write', 'acts'],
     ['cowork', 'write', 'acts'],
     ['cowork', 'destructive', 'acts'],
-  ])('Y9 what %s tools %s: it %s', async (toolset, effect, expected) => {
+  ])('Y9 toolset %s, effect %s: %s', async (toolset, effect, expected) => {
     const { tool, runs } = actingTool(toolset, effect)
     const system = await governed({}, { tools: [tool] })
     const call = (by = sales) => system.call(tool.name, { path: '/a' }, by)
@@ -51,7 +51,7 @@ describe('which calls wait', () => {
     expect(await call(anna)).toEqual({ done: '/a' })
     await trusted(system, 0.9, 'support', toolset)
     const risk = effect === 'destructive' ? 'high' : 'normal'
-    // Nobody vouches for what is destructive (RS2).
+    // Vouching does not cover destructive calls (RS2).
     const isVouched = risk === 'normal' || expected === 'acts'
     expect(await call(support)).toMatchObject(isVouched ? { done: '/a' } : waits)
     for (const asked of await system.governance.approvals.list({ limit: 9 }))
@@ -64,26 +64,29 @@ describe('which calls wait', () => {
     ['crm', 'write', true],
     ['files', 'read', false],
     ['cowork', 'write', false],
-  ])('A12 every_write asks before %s %s, at any trust: %s', async (toolset, effect, asks) => {
-    const { tool } = actingTool(toolset, effect)
-    const system = await governed({ 'approvals.every_write': true }, { tools: [tool] })
-    await trusted(system, 0.95, 'sales', toolset)
-    const said = await system.call(tool.name, { path: '/a' })
-    expect(said).toMatchObject(asks ? { ...waits, mode: 'suggest' } : { done: '/a' })
-    expect(await system.call(tool.name, { path: '/a' }, anna)).toEqual({ done: '/a' })
-    if (!asks) return
-    const detail = await system.governance.inbox.detail(anna, approvalOf(said))
-    expect(detail?.why.text).toContain('approvals.every_write')
-    await decide(system, [approvalOf(said)])
-    expect(await system.call(tool.name, { path: '/a' })).toEqual({ done: '/a' })
-    expect(await system.call(tool.name, { path: '/b' })).toMatchObject(waits)
-  })
+  ])(
+    'A12 every_write requires approval of %s %s at any trust: %s',
+    async (toolset, effect, asks) => {
+      const { tool } = actingTool(toolset, effect)
+      const system = await governed({ 'approvals.every_write': true }, { tools: [tool] })
+      await trusted(system, 0.95, 'sales', toolset)
+      const said = await system.call(tool.name, { path: '/a' })
+      expect(said).toMatchObject(asks ? { ...waits, mode: 'suggest' } : { done: '/a' })
+      expect(await system.call(tool.name, { path: '/a' }, anna)).toEqual({ done: '/a' })
+      if (!asks) return
+      const detail = await system.governance.inbox.detail(anna, approvalOf(said))
+      expect(detail?.why.text).toContain('approvals.every_write')
+      await decide(system, [approvalOf(said)])
+      expect(await system.call(tool.name, { path: '/a' })).toEqual({ done: '/a' })
+      expect(await system.call(tool.name, { path: '/b' })).toMatchObject(waits)
+    },
+  )
 
   test.each([
     ['act', 'act'],
     ['suggest', 'suggest'],
     ['escalate', 'escalate'],
-  ])('M6 where nothing is known yet default_mode %s holds: %s', async (defaultMode, mode) => {
+  ])('M6 without trust, default_mode %s applies: %s', async (defaultMode, mode) => {
     const system = await upstream({
       'authority.default_mode': defaultMode,
       'trust.default_level': 0.9,
@@ -100,14 +103,14 @@ describe('which calls wait', () => {
     expect(await risky.write()).toMatchObject({ mode: expected })
   })
 
-  test('Y9 what is too large to show a person is refused, and nobody is asked', async () => {
+  test('Y9 a call too large to review is refused without an approval request', async () => {
     const { write, governance } = await upstream()
     expect(await write({ text: 'x'.repeat(1_000_000) })).toMatchObject({ fault: 'too_large' })
     expect(await governance.approvals.list({ limit: 9 })).toEqual([])
     expect(await write({ text: 'x' })).toMatchObject(waits)
   })
 
-  test('Y7 a rule stops a call as it stops a proposal, at any trust', async () => {
+  test('Y7 a hard stop blocks a call like a proposal, at any trust', async () => {
     const system = await upstream({
       policies: [
         {
@@ -134,7 +137,7 @@ describe('which calls wait', () => {
     expect(system.runs).toHaveLength(1)
   })
 
-  test('A11 arguments that nobody can be asked about are refused', async () => {
+  test('A11 arguments that cannot be reviewed are refused', async () => {
     const system = await upstream()
     for (const path of ['half \ud83d', 'nul \0'])
       expect(await system.write({ path })).toMatchObject({ fault: 'invalid_input' })
@@ -142,7 +145,7 @@ describe('which calls wait', () => {
     expect(system.runs).toEqual([])
   })
 
-  test('V1 calls that had to wait count, and what runs by trust does not', async () => {
+  test('V1 pending calls count, and calls allowed by trust do not', async () => {
     const system = await upstream({ 'authority.volume_cap': 2 })
     for (const path of ['/a', '/b']) expect(await system.write({ path })).toMatchObject(waits)
     expect(await system.write({ path: '/a' })).toMatchObject(waits)
@@ -156,8 +159,8 @@ describe('which calls wait', () => {
   })
 })
 
-describe('a call that waits', () => {
-  test('A2 A15 says where and how, and runs once when a person approved', async () => {
+describe('a pending call', () => {
+  test('A2 A15 names the review URL and the next step, and runs once after approval', async () => {
     const system = await upstream()
     const said = await system.write()
     const id = approvalOf(said)
@@ -187,7 +190,7 @@ describe('a call that waits', () => {
     expect(again['approval_id']).not.toBe(id)
   })
 
-  test('A15 whoever repeats it at once gets the one result', async () => {
+  test('A15 concurrent repeats get the same result', async () => {
     const system = await upstream()
     await decide(system, [approvalOf(await system.write())])
     const said = await Promise.all(Array.from({ length: 5 }, () => system.write()))
@@ -195,7 +198,7 @@ describe('a call that waits', () => {
     expect(system.runs).toHaveLength(1)
   })
 
-  test('A2 it is bound to agent, arguments and the tool as it was', async () => {
+  test('A2 the approval is bound to agent, arguments and tool schema', async () => {
     const store = sqliteStore()
     const { tool, runs } = actingTool('crm', 'write')
     const before = await openGoverned({}, { tools: [tool], runs: false }, store)
@@ -216,7 +219,7 @@ describe('a call that waits', () => {
     expect(runs).toEqual([])
   })
 
-  test('A2 the approval lasts an hour, and a failure is its result too', async () => {
+  test('A2 the approval lasts an hour, and a failure is also a result', async () => {
     const system = await upstream()
     const late = approvalOf(await system.write())
     await system.call('cowork_halt', {}, anna)
@@ -237,7 +240,7 @@ describe('a call that waits', () => {
     expect(await system.write({ fail: true })).toMatchObject(waits)
   })
 
-  test('A2 one that changes the store alone is claimed in its own transaction', async () => {
+  test('A2 a call that only changes the store is claimed in its own transaction', async () => {
     const system = await upstream()
     const store = () => system.call('crm_store', { path: '/s' })
     const id = approvalOf(await store())
@@ -251,7 +254,7 @@ describe('a call that waits', () => {
     })
   })
 
-  test('B4 denied, it stays denied for an hour, and costs no trust unless a person says so', async () => {
+  test('B4 a rejected call stays rejected for an hour and costs no trust unless a person records an override', async () => {
     const system = await upstream()
     const id = approvalOf(await system.write())
     const denial = { decision: 'reject', reason: 'not on Fridays' }
@@ -268,7 +271,7 @@ describe('a call that waits', () => {
     ])
   })
 
-  test('P7 it expires after 24 hours, and the next one asks anew', async () => {
+  test('P7 it expires after 24 hours, and the next call opens a new approval', async () => {
     const system = await upstream()
     const id = approvalOf(await system.write())
     system.move(24 * 60 * minute)
@@ -276,7 +279,7 @@ describe('a call that waits', () => {
     expect(await system.write()).not.toMatchObject({ approval_id: id })
   })
 
-  test('B3 edited, it runs as it was approved: also about something else, also with defaults', async () => {
+  test('B3 an edited call runs as approved, also with another target and with defaults', async () => {
     const system = await upstream()
     const id = approvalOf(await system.write({ text: 'x' }))
     const wrong = outcomesOf(await decide(system, [id], { change: { path: 7 } }))
@@ -296,7 +299,7 @@ describe('a call that waits', () => {
     expect(system.runs).toEqual([{ path: '/b', text: 'nothing' }])
   })
 
-  test('A7 what waits, and what was approved, is so after a restart', async () => {
+  test('A7 pending and approved calls survive a restart', async () => {
     const store = sqliteStore()
     const { tool } = actingTool('crm', 'write')
     const before = await openGoverned({}, { tools: [tool] }, store)
@@ -309,7 +312,7 @@ describe('a call that waits', () => {
     expect(await call(after, '/2')).toMatchObject({ ...waits, approval_id: two })
   })
 
-  test('T14 what trust let pass may be checked once it is done; what failed is not', async () => {
+  test('T14 an autonomous call can be checked after success; a failed one is not', async () => {
     const system = await upstream({}, () => 0)
     await trusted(system, 0.9)
     await system.write()

@@ -23,28 +23,28 @@ const limited = (budget: number) =>
 const drop = async (system: Governed, path: string) =>
   (await system.call('drop_file', { path }))['fault']
 
-/** Asks for it and is allowed to. */
+/** Requests the call and has it approved. */
 async function allowed(system: Governed, path: string): Promise<string> {
-  const said = await system.call('drop_file', { path })
-  expect(said).toMatchObject({ fault: 'approval_required' })
-  const id = String(said['approval_id'])
+  const result = await system.call('drop_file', { path })
+  expect(result).toMatchObject({ fault: 'approval_required' })
+  const id = String(result['approval_id'])
   await decide(system, [id])
   return id
 }
 
 const spentAll = 'TOOL_BUDGET_EXCEEDED'
 
-test('V3 A2 asking costs nothing: what a person approves runs, and that is what is counted', async () => {
+test('V3 A2 requests are free: an approved call runs and counts', async () => {
   const system = await limited(1)
   await allowed(system, 'a')
   expect(await drop(system, 'a')).toBeUndefined()
   expect(await drop(system, 'b')).toBe(spentAll)
-  // Its result costs nothing.
+  // Reading the result does not count.
   expect(await drop(system, 'a')).toBeUndefined()
   expect(await system.rows('approval')).toHaveLength(1)
 })
 
-test('V3 however often it is asked whether it may go on, it is one call', async () => {
+test('V3 repeated resume attempts count as one call', async () => {
   const system = await limited(2)
   await allowed(system, 'a')
   const waiting = await system.call('drop_file', { path: 'b' })
@@ -54,7 +54,7 @@ test('V3 however often it is asked whether it may go on, it is one call', async 
   expect(await drop(system, 'c')).toBe(spentAll)
 })
 
-test('V3 A2 of more than the budget that are approved and go on at once the budget runs, and the others stay approved', async () => {
+test('V3 A2 of concurrent approved calls over the budget, the budget runs and the others stay approved', async () => {
   const system = await limited(2)
   const paths = ['a', 'b', 'c', 'd']
   const asked = await Promise.all(paths.map((path) => system.call('drop_file', { path })))
@@ -68,7 +68,7 @@ test('V3 A2 of more than the budget that are approved and go on at once the budg
   expect(isKept).toEqual(said.map((fault) => fault !== undefined))
 })
 
-test('V3 A2 a call that waited and goes on is counted once', async () => {
+test('V3 A2 a resumed call counts once', async () => {
   const system = await limited(2)
   await allowed(system, 'a')
   expect(await drop(system, 'a')).toBeUndefined()
@@ -77,7 +77,7 @@ test('V3 A2 a call that waited and goes on is counted once', async () => {
   expect(await drop(system, 'c')).toBe(spentAll)
 })
 
-test('V3 A15 what is over the budget is tried again when the budget allows it, not before', async () => {
+test('V3 A15 a call over the budget is retried when the budget allows it, not before', async () => {
   const minute = 60_000
   const system = await limited(1)
   const { approval_id: id } = await system.call('drop_file', { path: 'b' })
@@ -90,7 +90,7 @@ test('V3 A15 what is over the budget is tried again when the budget allows it, n
       ({ outcome }) => outcome === spentAll,
     )
   await expect.poll(refused).toHaveLength(1)
-  /** A commit makes the runner look. */
+  /** A commit makes the runner poll. */
   const look = () => system.call('cowork_halt', { scope: 'domain:none', force: true }, anna)
   system.move(10 * minute)
   await look()

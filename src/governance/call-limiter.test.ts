@@ -26,13 +26,13 @@ const paced = (settings: Settings) =>
 
 /** `{}` is a call that ran. */
 async function calls(system: Governed, count: number, name = 'read_file', args = {}, by = sales) {
-  const said = []
-  for (let at = 0; at < count; at++) said.push((await system.call(name, args, by))['fault'])
-  return said
+  const result = []
+  for (let at = 0; at < count; at++) result.push((await system.call(name, args, by))['fault'])
+  return result
 }
 
 describe('a budget', () => {
-  test('V3 a tool may be called so often an hour by each agent, and people are free', async () => {
+  test('V3 each agent has an hourly budget per tool, and people have no limit', async () => {
     const system = await paced({ 'authority.tool_budgets': { read_file: 2 } })
     expect(await calls(system, 3)).toEqual([undefined, undefined, 'TOOL_BUDGET_EXCEEDED'])
     expect(await calls(system, 1, 'read_file', {}, support)).toEqual([undefined])
@@ -46,7 +46,7 @@ describe('a budget', () => {
     })
   })
 
-  test('V3 the hour rolls: a call comes free an hour after it was made', async () => {
+  test('V3 the window is rolling: a call leaves it after an hour', async () => {
     const system = await paced({ 'authority.tool_budgets': { read_file: 2 } })
     await calls(system, 1)
     system.move(40 * minute)
@@ -59,14 +59,14 @@ describe('a budget', () => {
     expect(await calls(system, 2)).toEqual([undefined, 'TOOL_BUDGET_EXCEEDED'])
   })
 
-  test('V3 a budget of 0 is none at all, and says so', async () => {
+  test('V3 a budget of 0 disables the tool with its own message', async () => {
     const system = await paced({ 'authority.tool_budgets': { read_file: 0 } })
     const refused = await system.call('read_file')
     expect(refused).toMatchObject({ fault: 'TOOL_BUDGET_EXCEEDED', tool_budget: 0 })
     expect(refused).not.toHaveProperty('retry_after_seconds')
   })
 
-  test('V3 Y3 what a rule forbids uses up nothing', async () => {
+  test('V3 Y3 a blocked call does not use the budget', async () => {
     const system = await paced({
       'authority.tool_budgets': { read_file: 1 },
       policies: [{ id: 'p', rules: [{ field: 'path', constraint: 'enum', values: ['a'] }] }],
@@ -83,7 +83,7 @@ describe('a budget', () => {
 describe('a circuit breaker', () => {
   const open = 'CIRCUIT_OPEN'
 
-  test('V3 the same call over and over is stopped, another one goes on', async () => {
+  test('V3 a repeated call is refused, another one runs', async () => {
     const system = await paced({ 'authority.repeat_limit': 3 })
     expect(await calls(system, 5)).toEqual([undefined, undefined, undefined, open, open])
     expect(await system.call('read_file')).toMatchObject({
@@ -93,13 +93,13 @@ describe('a circuit breaker', () => {
       retry_after_seconds: expect.any(Number),
       hint: expect.stringContaining('something else'),
     })
-    // Other arguments are another call, and after it the first is not in a row any more.
+    // Other arguments are another call, which interrupts the series of the first.
     expect(await calls(system, 1, 'read_file', { path: 'b' })).toEqual([undefined])
     expect(await calls(system, 4)).toEqual([undefined, undefined, undefined, open])
     expect(await calls(system, 1, 'read_file', {}, support)).toEqual([undefined])
   })
 
-  test('V3 after ten minutes it may be tried again', async () => {
+  test('V3 the call is allowed again after ten minutes', async () => {
     const system = await paced({ 'authority.repeat_limit': 2 })
     expect(await calls(system, 3)).toEqual([undefined, undefined, open])
     system.move(9 * minute)
@@ -108,7 +108,7 @@ describe('a circuit breaker', () => {
     expect(await calls(system, 3)).toEqual([undefined, undefined, open])
   })
 
-  test('V3 calls that are far apart are not in a row', async () => {
+  test('V3 calls far apart do not form a series', async () => {
     const system = await paced({ 'authority.repeat_limit': 2 })
     for (let at = 0; at < 5; at++) {
       expect(await calls(system, 1)).toEqual([undefined])
@@ -116,7 +116,7 @@ describe('a circuit breaker', () => {
     }
   })
 
-  test('V3 refused calls count, and asking whether a person decided does not', async () => {
+  test('V3 refused calls count, and polling for a decision does not', async () => {
     const system = await paced({
       'authority.repeat_limit': 2,
       policies: [{ id: 'p', rules: [{ field: 'path', constraint: 'enum', values: ['a'] }] }],
@@ -134,21 +134,21 @@ describe('a circuit breaker', () => {
     expect(await calls(system, 1, 'read_file', { path: 'b' })).toEqual(['policy_blocked'])
   })
 
-  test('V3 the same proposal over and over is stopped too', async () => {
+  test('V3 a repeated proposal is refused too', async () => {
     const system = await paced({ 'authority.repeat_limit': 2 })
     const faults = []
     for (let at = 0; at < 3; at++) faults.push((await propose(system))['fault'])
     expect(faults).toEqual([undefined, undefined, open])
   })
 
-  test('V3 people may repeat themselves', async () => {
+  test('V3 people can repeat calls', async () => {
     const system = await paced({ 'authority.repeat_limit': 2 })
     expect(await calls(system, 4, 'read_file', {}, anna)).toEqual(Array(4).fill(undefined))
   })
 })
 
 describe('a cap over all domains', () => {
-  test('V3 an agent makes so many proposals an hour, wherever', async () => {
+  test('V3 the cap limits proposals of an agent over all domains', async () => {
     const system = await paced({ 'authority.agent_volume_cap': 3 })
     for (const domain of ['crm', 'erp', 'mail'])
       expect(await propose(system, { domain })).toMatchObject({ status: 'pending' })
@@ -172,7 +172,7 @@ describe('a cap over all domains', () => {
     expect(await propose(system)).toMatchObject({ fault: 'VOLUME_CAP_EXCEEDED' })
   })
 
-  test('V3 calls that wait count', async () => {
+  test('V3 pending calls count', async () => {
     const system = await governed(
       { 'authority.agent_volume_cap': 1 },
       { tools: [tool('drop_file', 'destructive')] },
@@ -184,7 +184,7 @@ describe('a cap over all domains', () => {
     expect(await propose(system)).toMatchObject({ fault: 'VOLUME_CAP_EXCEEDED' })
   })
 
-  test('V3 what is refused leaves the idle clock and the count alone', async () => {
+  test('V3 a refused proposal changes neither the idle clock nor the count', async () => {
     const system = await paced({ 'authority.agent_volume_cap': 1 })
     await propose(system)
     const before = await system.rows('trust')

@@ -26,11 +26,11 @@ test.each([
   [Infinity, 0],
   [30, -0.9],
   [-5, 0],
-])('T11 SV8 evidence of %d good and %d bad is none, and buys nothing', (good, bad) => {
+])('T11 SV8 invalid evidence of %d good and %d bad gives no credit', (good, bad) => {
   expect(convertStanding({ good, bad })).toEqual({ credit: 0, strikes: 0, clean: 0 })
 })
 
-test('T11 SV8 evidence has faded by the time it is converted, and credit fades from then on', () => {
+test('T11 SV8 evidence decays until the conversion, and credit decays afterwards', () => {
   const trust = initialTrust(rules, 0)
   const evidence = { low: none, normal: { good: 40, bad: 0 }, high: { good: 24, bad: 0 } }
   const { standings, seenAt } = convertTrust(trust, evidence, 17 * day)

@@ -18,15 +18,15 @@ const undo = (to: Governed, ids: string[]) => to.call('cowork_undo', { approval_
 const risky = { proposed_change: { deal_stage: 'won' } }
 const statusOf = async (to: Governed, id: string) => (await to.governance.approvals.get(id))?.status
 
-describe('many at once', () => {
-  test('B2 each has its own outcome, entry and change of trust; one that fails leaves the others', async () => {
+describe('bulk decisions', () => {
+  test('B2 each item has its own outcome, entry and trust change; a failure does not affect the others', async () => {
     const system = await governed()
     const ids = await Promise.all(Array.from({ length: 6 }, () => proposed(system)))
     const [gone = '', twice = '', ...rest] = ids
     await approve(system, gone)
-    const said = await decide(system, [...rest, gone, 'nothing', twice, twice])
-    expect(said).toMatchObject({ count: 7, errors: 2 })
-    const errors = outcomesOf(said).filter(({ status }) => status === 'error')
+    const result = await decide(system, [...rest, gone, 'nothing', twice, twice])
+    expect(result).toMatchObject({ count: 7, errors: 2 })
+    const errors = outcomesOf(result).filter(({ status }) => status === 'error')
     expect(errors.map(({ id }) => id)).toEqual([gone, 'nothing'])
     expect(errors[0]).toMatchObject({
       error: { code: 'already_decided', message: expect.stringContaining('approved by anna') },
@@ -38,7 +38,7 @@ describe('many at once', () => {
     expect(entries.filter(({ ids: its }) => its?.call === call)).toHaveLength(5)
   })
 
-  test('B2 a thousand in one call work, and more are refused', async () => {
+  test('B2 one call decides a thousand items, and more are refused', async () => {
     const system = await governed({
       'authority.volume_cap': 0,
       'authority.agent_volume_cap': 0,
@@ -51,7 +51,7 @@ describe('many at once', () => {
     expect(await decide(system, [])).toMatchObject({ fault: 'invalid_input' })
   })
 
-  test('Y8 many are approved as they are: no edit, no permission, no policy for all', async () => {
+  test('Y8 bulk approval allows no edit, no permission and no policy', async () => {
     const system = await governed()
     const ids = [await proposed(system), await proposed(system)]
     for (const more of [{ change: { a: 1 } }, { allow: { for: 'always' } }, { policy_id: 'p' }])
@@ -61,7 +61,7 @@ describe('many at once', () => {
 })
 
 describe('who decides', () => {
-  test('A3 an agent decides nothing: not its own, not another’s', async () => {
+  test('A3 an agent cannot decide its own or other requests', async () => {
     const system = await governed()
     const id = await proposed(system)
     for (const [tool, args] of [
@@ -78,7 +78,7 @@ describe('who decides', () => {
       })
   })
 
-  test('I6 to decide is for reviewers; a viewer looks on', async () => {
+  test('I6 reviewers can decide, viewers cannot', async () => {
     const system = await governed()
     const id = await proposed(system)
     const viewer = { ...anna, role: 'viewer' } as const
@@ -88,7 +88,7 @@ describe('who decides', () => {
     expect(await decide(system, [id], {}, reviewer)).toMatchObject({ errors: 0 })
   })
 
-  test('A4 a rule asks for two people: the first is counted, the second decides', async () => {
+  test('A4 a rule requires two people: the first vote counts, the second decides', async () => {
     const system = await governed({
       policies: [{ id: 'two', rules: [{ field: 'price', constraint: 'high_risk', approvers: 2 }] }],
       mappings: [{ agent_id: '*', domain: '*', policy_id: 'two' }],
@@ -112,8 +112,8 @@ describe('who decides', () => {
   })
 })
 
-describe('the hold', () => {
-  test('C2 bulk and high risk are held where asked; the rest is decided at once', async () => {
+describe('the undo window', () => {
+  test('C2 bulk and high-risk decisions are deferred on request; others apply at once', async () => {
     const system = await governed()
     const [plain, one, two] = [
       await proposed(system),
@@ -136,7 +136,7 @@ describe('the hold', () => {
     expect(outcomesOf(await decide(system, [high]))).toMatchObject([{ status: 'approved' }])
   })
 
-  test('C2 released, it is what it would have been: trust, entry and whose it was', async () => {
+  test('C2 a released decision has the same trust, entry and person', async () => {
     const system = await governed({ 'approvals.undo_hold': '30ms' })
     const id = await proposed(system, risky)
     const rejection = {
@@ -159,7 +159,7 @@ describe('the hold', () => {
     })
   })
 
-  test('B4 what lacks its type is not held either', async () => {
+  test('B4 a rejection without a type is not deferred either', async () => {
     const system = await governed()
     const id = await proposed(system, risky)
     const said = await decide(system, [id], { decision: 'reject', hold: true })
@@ -171,7 +171,7 @@ describe('the hold', () => {
 })
 
 describe('editing', () => {
-  test('B3 what a person changed is what is approved, and the agent is told', async () => {
+  test('B3 the edited change is approved, and the agent reads it', async () => {
     const system = await governed()
     const id = await proposed(system)
     const asked = (await system.governance.approvals.get(id))?.digest
@@ -189,7 +189,7 @@ describe('editing', () => {
     expect((await system.governance.approvals.get(edited))?.digest).toBe(entry?.data?.['digest'])
   })
 
-  test('B3 an edit that has no digest is refused, and nothing is decided', async () => {
+  test('B3 an edit without a digest is refused, and nothing is decided', async () => {
     const system = await governed()
     const id = await proposed(system)
     const said = await decide(system, [id], { change: { note: 'half \ud83d' } })
@@ -198,7 +198,7 @@ describe('editing', () => {
   })
 })
 
-describe('why a person is asked', () => {
+describe('the reason for an approval', () => {
   const why = async (to: Governed, more: object = {}) => {
     const { approval_id: asked, proposal_id: id = asked } = await propose(to, more)
     return (await to.governance.inbox.detail(anna, String(id)))?.why
@@ -239,13 +239,13 @@ describe('why a person is asked', () => {
     [careful, { proposed_change: { hue: 'blue' } }, /careful requires 2 approvals/],
     [careful, { domain: 'hr' }, /no mapping covers sales in hr/],
   ])(
-    'A8 it says the rule, the policy or trust against its threshold',
+    'A8 it names the rule, the policy or trust against its threshold',
     async (settings, more, text) => {
       expect((await why(await governed(settings), more))?.text).toMatch(text)
     },
   )
 
-  test('A8 with the rules that matched, the policy and its version', async () => {
+  test('A8 it contains the matched rules, the policy and its version', async () => {
     const system = await governed(careful)
     expect(await why(system, { proposed_change: { price: 3 } })).toMatchObject({
       rules: [{ rule_id: 'risky', field: 'price', severity: 'warn', reason: 'Ask finance.' }],

@@ -14,7 +14,7 @@ import {
 import { governed } from '../../test/governed.ts'
 
 describe('approving', () => {
-  test('T3 an approval adds 0.02 and says so; a second one finds it decided', async () => {
+  test('T3 an approval adds 0.02 and reports it; a second one is refused as decided', async () => {
     const system = await governed()
     const id = await proposed(system)
     expect(await approve(system, id, { feedback: 'good' })).toEqual({
@@ -38,7 +38,7 @@ describe('approving', () => {
     expect(await trustOf(system)).toMatchObject({ trust_level: 0.32, approvals: 1 })
   })
 
-  test('T3 trust ends at 1, and an approval ends a row of overrides', async () => {
+  test('T3 trust is at most 1, and an approval resets consecutive overrides', async () => {
     const system = await governed()
     const ids = [await proposed(system), await proposed(system)]
     await override(system, 'edge_case')
@@ -54,15 +54,15 @@ describe('approving', () => {
   test('T7 the 20th approval promotes to 0.8, once', async () => {
     const system = await governed({ 'trust.auto_promote_after': 20 })
     expect(await earn(system, 19)).toMatchObject({ promoted: false, trust_level: 0.68 })
-    const said = await earn(system, 1)
-    expect(said).toMatchObject({ promoted: true, trust_level: 0.8, trust_change: 0.12 })
-    expect(said['message']).toContain('PROMOTED')
+    const result = await earn(system, 1)
+    expect(result).toMatchObject({ promoted: true, trust_level: 0.8, trust_change: 0.12 })
+    expect(result['message']).toContain('PROMOTED')
     const entry = (await system.entries(['approval.approved'])).at(-1)
     expect(entry?.data?.['trust']).toEqual({ from: 0.68, to: 0.8, promoted: true })
     expect(await earn(system, 1)).toMatchObject({ promoted: false, trust_level: 0.82 })
   })
 
-  test('T7 too many overrides among them hold it back', async () => {
+  test('T7 too many overrides prevent the promotion', async () => {
     const system = await governed({ 'trust.auto_promote_after': 4, 'trust.auto_demote_after': 9 })
     await earn(system, 3)
     await override(system, 'agent_wrong')
@@ -101,7 +101,7 @@ describe('overriding', () => {
     ])
   })
 
-  test('B4 with its proposal it is rejected by that, and severity is medium', async () => {
+  test('B4 an override of a pending proposal rejects it with severity medium', async () => {
     const system = await governed()
     const id = await proposed(system)
     expect(await override(system, 'agent_wrong', { proposal_id: id })).toMatchObject({
@@ -124,7 +124,7 @@ describe('overriding', () => {
     expect(await trustOf(system)).toMatchObject({ trust_level: 0.22, overrides: 1 })
   })
 
-  test('T5 what trust or a person approved can be corrected afterwards', async () => {
+  test('T5 approvals by trust or a person can be overridden afterwards', async () => {
     const system = await governed()
     await trusted(system, 0.9)
     const auto = await proposed(system)
@@ -137,7 +137,7 @@ describe('overriding', () => {
     expect(await system.governance.approvals.get(auto)).toMatchObject({ status: 'approved' })
   })
 
-  test('B4 rejecting a proposal without a type is refused, and changes nothing', async () => {
+  test('B4 a rejection without an override type is refused and changes nothing', async () => {
     const system = await governed()
     const id = await proposed(system)
     const said = await decide(system, [id], { decision: 'reject' })
@@ -151,7 +151,7 @@ describe('overriding', () => {
     ])
   })
 
-  test('T6 the third override in a row demotes once, and counting starts anew', async () => {
+  test('T6 the third consecutive override demotes once and resets the count', async () => {
     const system = await governed()
     await trusted(system, 0.9)
     await override(system, 'edge_case')
@@ -171,7 +171,7 @@ describe('overriding', () => {
     })
   })
 
-  test('T5 what is not the agent’s fault neither counts nor resets', async () => {
+  test('T5 an override without agent fault neither counts nor resets', async () => {
     const system = await governed()
     await override(system, 'edge_case')
     await override(system, 'edge_case')
@@ -184,7 +184,7 @@ describe('overriding', () => {
     expect(await override(system, 'edge_case')).toMatchObject({ demoted: true })
   })
 
-  test('B1 agent and domain come from the proposal, and what does not fit is an error', async () => {
+  test('B1 agent and domain come from the proposal, and a mismatch is an error', async () => {
     const system = await governed()
     const id = await proposed(system)
     for (const other of [{ agent_id: 'support' }, { domain: 'hr' }]) {
@@ -199,7 +199,7 @@ describe('overriding', () => {
     })
   })
 
-  test('B1 other waits are not proposals', async () => {
+  test('B1 approvals of other kinds are not proposals', async () => {
     const system = await governed({
       policies: [{ id: 'p' }],
       mappings: [{ agent_id: 'sales', domain: 'crm', policy_id: 'p' }],

@@ -28,7 +28,7 @@ const lookAlikes = [
 ] as const
 
 test.each(lookAlikes)(
-  'Y10 RS5 a domain with %s is refused, and nobody is asked',
+  'Y10 RS5 a domain with %s is refused without an approval request',
   async (_, domain) => {
     const system = await governed(mapped)
     expect(await propose(system, { domain })).toMatchObject({ fault: 'invalid_domain' })
@@ -47,17 +47,17 @@ test.each([
 ] as const)('Y10 RS5 %s refuses a domain that looks like a known one', async (tool, args, by) => {
   const system = await governed()
   await trusted(system, 0.5, 'sales', 'crm.deals')
-  const said = await system.call(tool, { ...args, domain: 'CRM.deals' }, by)
-  expect(said).toMatchObject({
+  const result = await system.call(tool, { ...args, domain: 'CRM.deals' }, by)
+  expect(result).toMatchObject({
     fault: 'invalid_domain',
     message: 'The domain CRM.deals looks like crm.deals.',
   })
 })
 
-test('Y10 RS5 domains of an existing store stay, whatever their letters', async () => {
+test('Y10 RS5 domains of an existing store stay valid, whatever their letters', async () => {
   const system = await governed()
   await trusted(system, 0.5, 'sales', 'crm')
-  // As an older version stored it.
+  // In the form of an older version.
   await system.db.transact(async (tx) => {
     const [row] = await tx.all<Record<string, unknown>>({
       sql: 'SELECT * FROM trust',
@@ -70,7 +70,7 @@ test('Y10 RS5 domains of an existing store stay, whatever their letters', async 
 })
 
 test.each(['Büro 7 / EMEA', '営業', 'crm.team2', 'продажи', 'a_b-c:d/e'])(
-  'Y10 RS5 the new domain %s is taken',
+  'Y10 RS5 the new domain %s is accepted',
   async (domain) => {
     const system = await governed()
     await trusted(system, 0.5, 'sales', 'crm.team3')
@@ -78,7 +78,7 @@ test.each(['Büro 7 / EMEA', '営業', 'crm.team2', 'продажи', 'a_b-c:d/e
   },
 )
 
-test('Y10 RS5 a domain that another agent used meanwhile is known', async () => {
+test('Y10 RS5 a domain that another agent used since is known', async () => {
   const system = await governed()
   expect(await propose(system, { domain: 'crm.deals' })).not.toHaveProperty('fault')
   expect(await propose(system, { domain: 'crm.leads' })).not.toHaveProperty('fault')

@@ -16,7 +16,7 @@ const settings = {
   mappings: [{ agent_id: 'sales', domain: 'crm', policy_id: 'deals' }],
 }
 
-const errorOf = (said: Said) => outcomesOf(said)[0]?.['error']
+const errorOf = (result: Said) => outcomesOf(result)[0]?.['error']
 const found = (to: Governed, id: string) => to.governance.approvals.get(id)
 const save = (to: Governed, body: object) =>
   to.call('cowork_save_policies', { body, confirm: true }, anna)
@@ -26,21 +26,24 @@ describe('a proposal that a person edits', () => {
     [{ commission: 5 }, 'policy_blocked', /finance of deals.*commission: Finance only/],
     [{ deal: { amount: 1e9 } }, 'policy_blocked', /rule_2 of deals.*amount: Must be a number/],
     [{ discount: 90 }, 'quorum_edit', /deals requires 2 approvals/],
-  ])('B3 Y3 A4 is judged like a new one: %j is %s', async (change, code, message) => {
-    const system = await governed(settings)
-    const id = await proposed(system)
-    for (const more of [{}, { hold: true }])
-      expect(errorOf(await decide(system, [id], { change, ...more }))).toMatchObject({
-        code,
-        message: expect.stringMatching(message),
-        hint: expect.stringContaining('eject the request'),
-      })
-    const { status, deferred } = (await found(system, id)) ?? {}
-    expect([status, deferred]).toEqual(['pending', undefined])
-    expect(await system.entries(['approval.approved'])).toEqual([])
-  })
+  ])(
+    'B3 Y3 A4 an edit is validated like a new proposal: %j is %s',
+    async (change, code, message) => {
+      const system = await governed(settings)
+      const id = await proposed(system)
+      for (const more of [{}, { hold: true }])
+        expect(errorOf(await decide(system, [id], { change, ...more }))).toMatchObject({
+          code,
+          message: expect.stringMatching(message),
+          hint: expect.stringContaining('eject the request'),
+        })
+      const { status, deferred } = (await found(system, id)) ?? {}
+      expect([status, deferred]).toEqual(['pending', undefined])
+      expect(await system.entries(['approval.approved'])).toEqual([])
+    },
+  )
 
-  test('B3 by the rules of now, and those that a person approved for its domain', async () => {
+  test('B3 the active rules and approved mappings apply', async () => {
     const system = await governed(settings)
     const id = await proposed(system)
     const stricter = [{ field: 'note', constraint: 'regex', pattern: '^ok' }]
@@ -69,7 +72,7 @@ describe('a proposal that a person edits', () => {
     ])
   })
 
-  test('B3 T13 is as risky as what it became, and the ledger says so', async () => {
+  test('B3 T13 the edit determines the risk, and the ledger records it', async () => {
     const system = await governed()
     const [up, down, same] = [
       await proposed(system),
@@ -86,7 +89,7 @@ describe('a proposal that a person edits', () => {
     expect(await check(system, up)).toMatchObject({ approved_change: { permissions: 'admin' } })
   })
 
-  test('B3 C2 is held where it became high risk', async () => {
+  test('B3 C2 an edit that becomes high risk is deferred', async () => {
     const system = await governed()
     const [plain, risky] = [await proposed(system), await proposed(system)]
     const hold = (id: string, change: object) => decide(system, [id], { change, hold: true })
@@ -108,7 +111,7 @@ describe('a call that a person edits', () => {
   test.each([
     [{ text: 'other' }, 'policy_blocked', /text: Must be one of/],
     [{ fail: true }, 'quorum_edit', /deals requires 2 approvals/],
-  ])('B3 Y7 A4 is judged like a new one: %j is %s', async (more, code, message) => {
+  ])('B3 Y7 A4 an edit is validated like a new call: %j is %s', async (more, code, message) => {
     const system = await upstream()
     const id = await system.asked()
     const said = await decide(system, [id], { change: { path: '/a', ...more } })
@@ -116,7 +119,7 @@ describe('a call that a person edits', () => {
     expect((await found(system, id))?.status).toBe('pending')
   })
 
-  test('B3 T13 is as risky as the tool says of these arguments', async () => {
+  test('B3 T13 the tool determines the risk of the edited arguments', async () => {
     const system = await upstream()
     const id = await system.asked()
     expect((await found(system, id))?.risk).toBe('normal')
@@ -126,14 +129,14 @@ describe('a call that a person edits', () => {
   })
 })
 
-describe('where two people must agree', () => {
+describe('a quorum of two', () => {
   const two = { ...settings, policies: [{ id: 'deals', rules: [pathRule()] }] }
   function pathRule() {
     return { field: 'path', constraint: 'high_risk', approvers: 2 }
   }
   const ben = { ...anna, id: 'ben' }
 
-  test('A4 Y8 neither of them allows it for longer than once', async () => {
+  test('A4 Y8 neither person can allow the call for longer', async () => {
     const { tool } = actingTool('crm', 'write')
     const system = await governed(two, { tools: [tool] })
     const id = String((await system.call('crm_write', { path: '/a' }))['approval_id'])
@@ -149,7 +152,7 @@ describe('where two people must agree', () => {
     expect(await system.rows('permission')).toEqual([])
   })
 
-  test('A4 Y6 what one approved before the rule came does not run: two are asked', async () => {
+  test('A4 Y6 an approval by one person from before the rule does not run: two must approve', async () => {
     const { tool, runs } = actingTool('crm', 'write')
     const system = await governed(settings, { tools: [tool], runs: false })
     const write = () => system.call('crm_write', { path: '/a' })
@@ -164,7 +167,7 @@ describe('where two people must agree', () => {
     expect(runs).toEqual([])
   })
 
-  test('A4 I6 who was removed, or looks on only, has no vote; who comes back is one', async () => {
+  test('A4 I6 a removed person and a viewer have no vote; a restored person has one', async () => {
     const system = await governed(two)
     const { db, identity } = system
     const by = { id: 'call-1', caller: { ...anna, id: 'owner' } }
@@ -193,8 +196,8 @@ describe('where two people must agree', () => {
   })
 })
 
-describe('what a decision would grant', () => {
-  test('I6 of an edit, and of what is allowed for longer, that is not known beforehand', async () => {
+describe('the effect of a decision', () => {
+  test('I6 the risk of an edit or a standing permission is unknown beforehand', async () => {
     const { catalogue } = await governed()
     const approves = (more: object, decision = 'approve') =>
       catalogue.find('cowork_decide')?.approves?.({ approval_ids: ['a'], decision, ...more })
@@ -206,7 +209,7 @@ describe('what a decision would grant', () => {
     }
   })
 
-  test('Y8 only calls are allowed for longer', async () => {
+  test('Y8 only calls can have a standing permission', async () => {
     const system = await governed()
     const id = await proposed(system)
     const said = await decide(system, [id], { allow: { for: 'always' } })

@@ -36,7 +36,7 @@ async function filled() {
 }
 
 describe('the list', () => {
-  test('C2 it shows what waits, newest first, with what a row needs', async () => {
+  test('C2 it lists pending items, newest first, with the fields of a row', async () => {
     const { system, deal, hr, other, call } = await filled()
     expect(await idsOf(list(system))).toEqual([call, other, hr, deal])
     const { items, counts } = await list(system)
@@ -61,7 +61,7 @@ describe('the list', () => {
     })
   })
 
-  test('C2 it is filtered by state, kind, agent, domain, words and ids', async () => {
+  test('C2 it filters by status, kind, agent, domain, text and ids', async () => {
     const { system, deal, hr, other, done, auto, call } = await filled()
     const cases: [object, string[]][] = [
       [{ status: 'decided' }, [auto, done]],
@@ -85,7 +85,7 @@ describe('the list', () => {
     ])
   })
 
-  test('C2 pages follow each other without gap or repetition', async () => {
+  test('C2 pages have no gaps or duplicates', async () => {
     const system = await governed()
     const all = await Promise.all(Array.from({ length: 7 }, () => proposed(system)))
     const seen: string[] = []
@@ -98,7 +98,7 @@ describe('the list', () => {
     expect(seen).toEqual(all.toSorted().toReversed())
   })
 
-  test('L10 an agent sees its own and no counts, whatever it asks for', async () => {
+  test('L10 an agent sees only its own items and no counts', async () => {
     const { system, other, deal } = await filled()
     for (const query of [{}, { agent: 'sales' }, { ids: [other, deal] }]) {
       const { items, counts } = await list(system, query, support)
@@ -110,7 +110,7 @@ describe('the list', () => {
     expect(await system.governance.inbox.detail(anna, 'nothing')).toBeUndefined()
   })
 
-  test('C2 equal ones share a group: who, what and which fields, not target or value', async () => {
+  test('C2 items with equal agent, action and fields share a group, whatever target and value', async () => {
     const system = await governed()
     const group = async (more: object, by = sales) =>
       (await system.governance.approvals.get(await proposed(system, more, by)))?.group
@@ -125,7 +125,7 @@ describe('the list', () => {
       expect(await group(more, by)).not.toBe(first)
   })
 
-  test('C2 it shows whose decision is held, and who has voted', async () => {
+  test('C2 it shows deferred decisions and votes', async () => {
     const system = await governed({
       policies: [{ id: 'p', rules: [{ field: 'price', constraint: 'high_risk', approvers: 2 }] }],
       mappings: [{ agent_id: '*', domain: '*', policy_id: 'p' }],
@@ -143,18 +143,18 @@ describe('the list', () => {
 })
 
 describe('one item', () => {
-  test('C2 it says what each decision would do to trust, and then that is what it does', async () => {
+  test('C2 the preview of each trust change matches the effect', async () => {
     const system = await governed({ 'trust.auto_demote_after': 1 })
     const id = await proposed(system)
     const { effect } = (await system.governance.inbox.detail(anna, id)) ?? {}
     expect(effect?.approve).toEqual({ from: 0.3, to: 0.32 })
     expect(effect?.overrides).toHaveLength(20)
-    const told = effect?.overrides.find((o) => o.type === 'agent_wrong' && o.severity === 'high')
-    const said = await override(system, 'agent_wrong', { severity: 'high', proposal_id: id })
-    expect(said).toMatchObject({ demoted: true, trust_level: told?.to })
+    const details = effect?.overrides.find((o) => o.type === 'agent_wrong' && o.severity === 'high')
+    const result = await override(system, 'agent_wrong', { severity: 'high', proposal_id: id })
+    expect(result).toMatchObject({ demoted: true, trust_level: details?.to })
   })
 
-  test('C2 it shows the values last approved on the same target, and what was decided there', async () => {
+  test('C2 it shows the values last approved on the same target and the past decisions', async () => {
     const system = await governed()
     const change = (value: object) => ({ proposed_change: value })
     await approve(system, await proposed(system, change({ note: 'one', size: 1 })))
@@ -184,7 +184,7 @@ describe('one item', () => {
     })
   })
 
-  test('C2 it draws the trust of the last 30 days', async () => {
+  test('C2 it contains the trust of the last 30 days', async () => {
     const system = await governed()
     await earn(system, 1)
     system.move(31 * day)
@@ -203,7 +203,7 @@ describe('one item', () => {
   })
 })
 
-test('T14 C2 what marking a check as wrong leads to is said for each type and severity', async () => {
+test('T14 C2 a check previews the effect of marking it as wrong by type and severity', async () => {
   const system = await governed({}, { draw: () => 0 })
   await trusted(system, 0.9)
   await proposed(system)
@@ -212,7 +212,7 @@ test('T14 C2 what marking a check as wrong leads to is said for each type and se
   const faults = (await system.governance.inbox.detail(anna, id))?.check?.faults ?? []
   const said = (type: string, severity: string) =>
     faults.find((fault) => fault.type === type && fault.severity === severity)?.text
-  // Taste and new rules are no faults.
+  // Preferences and changed rules are no faults.
   expect(new Set(faults.map(({ type }) => type))).toEqual(
     new Set(['agent_wrong', 'missing_context', 'edge_case']),
   )

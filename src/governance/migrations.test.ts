@@ -7,7 +7,7 @@ import { noSealer } from '#base/db/port.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { governanceSchema } from '../../test/governance.ts'
 
-/** A store as it was before that migration, with these rows. */
+/** A store before that migration, with these rows. */
 async function before(
   name: string,
   rows: readonly [table: string, row: Record<string, unknown>][],
@@ -26,7 +26,7 @@ async function before(
   return (sql: string) => db.all({ sql, parameters: [] })
 }
 
-/** A row whose columns are named first, so that it takes few lines. */
+/** Builds a row from column names and values. */
 const row = (columns: string, ...values: unknown[]): Record<string, unknown> =>
   Object.fromEntries(columns.split(' ').map((name, index) => [name, values[index] ?? '']))
 
@@ -43,7 +43,7 @@ const trust = (agent: string) => ({
 const permission = (id: string, approved: string) =>
   row('id agent tool lasts approval by at', id, 'sales', 't', 'always', approved, 'anna', 1)
 
-test('Y8 SV8 a permission from before its risk was kept has that of its approval', async () => {
+test('Y8 SV8 a permission without a stored risk gets the risk of its approval', async () => {
   const read = await before('governance-004', [
     ['approval', approval('a', 'call', 'sales', 'normal', 'anna')],
     ['permission', permission('p', 'a')],
@@ -55,7 +55,7 @@ test('Y8 SV8 a permission from before its risk was kept has that of its approval
   ])
 })
 
-test('T11 SV8 what an unverified caller approved before is no evidence any more', async () => {
+test('T11 SV8 earlier approvals by an unverified caller are no longer evidence', async () => {
   const read = await before('governance-004', [
     ['approval', approval('a', 'proposal', 'sales', 'high', 'unverified')],
     ['approval', approval('b', 'proposal', 'support', 'high', 'anna')],

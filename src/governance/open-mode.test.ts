@@ -5,7 +5,7 @@ import { anna, approve, proposed, propose, sales, trusted, trustOf } from '../..
 import { governed } from '../../test/governed.ts'
 import type { Governed, Settings } from '../../test/governed.ts'
 
-/** Whoever calls in open mode: as an agent, and where proposals are decided (A3). */
+/** A caller with authentication off: as an agent, and as a decider of proposals (A3). */
 const stranger: Caller = { ...sales, verified: false }
 const nobody: Caller = { ...anna, id: 'unverified', role: 'reviewer', verified: false }
 
@@ -23,7 +23,7 @@ async function earned(to: Governed, count: number, by: Caller) {
   for (let n = 0; n < count; n++) await approve(to, await proposed(to, {}, stranger), {}, by)
 }
 
-test('T3 T11 what an unverified caller approves moves the score and is no evidence', async () => {
+test('T3 T11 an approval by an unverified caller changes the score and is not evidence', async () => {
   const system = await upstream()
   await earned(system, 26, nobody)
   expect(await trustOf(system)).toMatchObject({
@@ -34,12 +34,12 @@ test('T3 T11 what an unverified caller approves moves the score and is no eviden
   })
   expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'suggest', gated: true })
   expect(await system.write(stranger)).toMatchObject(waits)
-  // The same name, registered later.
+  // A later agent with the same name.
   expect(await propose(system)).toMatchObject({ mode: 'suggest', gated: true })
   expect(await system.write(sales)).toMatchObject(waits)
 })
 
-test('T11 T16 a score that a person set is not taken at its word once nobody known moved it', async () => {
+test('T11 T16 a score set by a person no longer vouches after an unverified caller changed it', async () => {
   const system = await upstream()
   await trusted(system, 0.78)
   await earned(system, 1, nobody)
@@ -50,7 +50,7 @@ test('T11 T16 a score that a person set is not taken at its word once nobody kno
   expect(await system.write(sales)).toEqual({ done: '/a' })
 })
 
-test('T11 without the gate proposals of open mode act by the score, and nothing else does', async () => {
+test('T11 without the gate, only proposals act by score while authentication is off', async () => {
   const system = await upstream(gateOff)
   await earned(system, 25, nobody)
   expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'act' })
@@ -62,7 +62,7 @@ test('T11 without the gate proposals of open mode act by the score, and nothing 
   expect(await system.write(sales)).toMatchObject(waits)
 })
 
-test('T11 Y9 a call of an unverified caller never acts by trust, whoever gave that', async () => {
+test('T11 Y9 trust never allows a call of an unverified caller', async () => {
   const system = await upstream({ 'authority.default_mode': 'act', 'trust.default_level': 0.9 })
   await earned(system, 26, anna)
   expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'act' })
@@ -80,7 +80,7 @@ test('T11 Y9 a call of an unverified caller never acts by trust, whoever gave th
   expect(await open.write(stranger)).toMatchObject({ ...waits, mode: 'suggest' })
 })
 
-test('RM3 answers in open mode say that evidence counts reviews by people only', async () => {
+test('RM3 with authentication off, replies say that only reviews by people are evidence', async () => {
   const system = await upstream()
   const note = { evidence_note: 'evidence counts reviews by people only' }
   const first = await propose(system, {}, stranger)

@@ -11,7 +11,7 @@ const mapped = {
 const handOver = (to: Governed, reason: string, by = sales) =>
   to.call('cowork_handoff', { domain: 'crm', reason, confidence: 0.5 }, by)
 
-test('Y4 V3 an agent asks for at most 50 domains at once, and is blocked in the others all the same', async () => {
+test('Y4 V3 an agent has at most 50 pending domain requests and stays blocked in other domains', async () => {
   const system = await governed(mapped)
   const first = await propose(system, { domain: 'd0' })
   for (let at = 1; at < 50; at++)
@@ -24,7 +24,7 @@ test('Y4 V3 an agent asks for at most 50 domains at once, and is blocked in the 
     mapping_found: false,
   })
   expect(await system.rows('approval')).toHaveLength(50)
-  // What waits already is said again, and others have their own.
+  // A pending request is reported again, and other agents have their own limit.
   const again = await propose(system, { domain: 'd0' })
   expect(again['approval_id']).toBe(first['approval_id'])
   expect(await propose(system, { domain: 'd0' }, support)).toMatchObject({
@@ -34,7 +34,7 @@ test('Y4 V3 an agent asks for at most 50 domains at once, and is blocked in the 
   expect(await propose(system, { domain: 'one-more' })).toMatchObject({ fault: 'policy_blocked' })
 })
 
-test('H1 V3 at most 50 handoffs of an agent wait for an answer', async () => {
+test('H1 V3 at most 50 handoffs of an agent are pending', async () => {
   const system = await governed()
   const first = await handOver(system, 'number 0')
   for (let at = 1; at < 50; at++)
@@ -51,7 +51,7 @@ test('H1 V3 at most 50 handoffs of an agent wait for an answer', async () => {
   expect(await handOver(system, 'one more')).toMatchObject({ status: 'pending' })
 })
 
-test('Y1 Y4 a domain that is called * is one domain', async () => {
+test('Y1 Y4 a domain named * is a single domain', async () => {
   const system = await governed(mapped)
   const { approval_id: id } = await propose(system, { domain: '*' })
   await system.call(
@@ -73,7 +73,7 @@ test.each([
   ['cowork_handoff', { reason: 'stuck', confidence: 0.5 }],
   ['cowork_log', { action: 'a', target: 't', actor: 'agent' }],
   ['cowork_check_trust', {}],
-])('Y1 %s takes no domain that looks like another one', async (tool, more) => {
+])('Y1 %s refuses a domain that looks like another one', async (tool, more) => {
   const system = await governed()
   const asked = { action: 'a', target: 't', proposed_change: {}, confidence: 1, reasoning: 'r' }
   for (const domain of ['crm ', ' crm', 'cr\u200bm', 'crm\u0007', 'crm\u00a0deals'])

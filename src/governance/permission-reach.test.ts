@@ -8,7 +8,7 @@ import type { Said, Settings } from '../../test/governed.ts'
 
 const waits = { fault: 'approval_required', status: 'pending' }
 
-/** A kind of another module, with a field of its own. */
+/** A kind of another module with its own field. */
 const foreign: ApprovalKind = {
   kind: 'grant',
   fields: {
@@ -40,8 +40,8 @@ const ruled = (rule: object): Settings => ({
   mappings: [{ agent_id: '*', domain: 'crm', policy_id: 'p' }],
 })
 
-describe('what waits already', () => {
-  test('Y8 T3 T11 what a permission lets go is no reviewed work: no score, no evidence', async () => {
+describe('pending calls', () => {
+  test('Y8 T3 T11 a call released by a permission changes no score and is not evidence', async () => {
     const system = await upstream()
     const ids: string[] = []
     for (let n = 0; n < 30; n++) ids.push(await system.ask({ path: `/a/${n}` }))
@@ -70,8 +70,8 @@ describe('what waits already', () => {
   })
 })
 
-describe('how far it reaches', () => {
-  test('A4 Y8 where several people must agree no permission of one covers a call', async () => {
+describe('the scope', () => {
+  test('A4 Y8 a permission of one person does not cover a call that needs several', async () => {
     const system = await upstream(
       ruled({ constraint: 'enum', values: [true], severity: 'warn', approvers: 2 }),
     )
@@ -85,7 +85,7 @@ describe('how far it reaches', () => {
     expect(await system.write(quorum)).toEqual({ done: '/a/1' })
   })
 
-  test('Y8 I6 it covers and lets go nothing above the risk of what it was given for', async () => {
+  test('Y8 I6 it covers and releases no call above the risk of the approved one', async () => {
     const system = await upstream(ruled({ constraint: 'high_risk' }))
     const risky = { path: '/a/1', fail: false }
     const high = await system.ask(risky)
@@ -98,8 +98,8 @@ describe('how far it reaches', () => {
   })
 })
 
-describe('which arguments', () => {
-  test('Y8 an argument that the approved call did not have must be absent, unless it is named', async () => {
+describe('arguments', () => {
+  test('Y8 an argument absent from the approved call must be absent, unless it is named', async () => {
     const system = await upstream()
     await system.allow(await system.ask({ path: '/a/1' }), { path: '/a/*' })
     expect(await system.write({ path: '/a/2', text: 'any' })).toEqual({ done: '/a/2' })
@@ -109,7 +109,7 @@ describe('which arguments', () => {
     expect(await system.write({ path: '/b/2' })).toEqual({ done: '/b/2' })
   })
 
-  test('Y8 with the rest exact, a * that the agent wrote is a letter', async () => {
+  test('Y8 with `rest: exact`, a * in an argument is literal', async () => {
     const system = await upstream()
     const id = await system.ask({ path: '/a/1', text: '* milk\n* bread' })
     await system.allow(id, { path: '/a/*' }, { rest: 'exact' })
@@ -119,7 +119,7 @@ describe('which arguments', () => {
     expect(await system.listed()).toMatchObject([{ arguments: { path: '/a/*' }, exact: ['text'] }])
   })
 
-  test('Y8 the list says what is free, what is exact, and null where all is', async () => {
+  test('Y8 the list shows free and exact arguments, and null if all are exact', async () => {
     const system = await upstream()
     await system.allow(await system.ask({ path: '/a/1' }), { path: '/a/*' })
     await system.allow(await system.ask({ path: '/b' }), {}, { arguments: undefined })
@@ -132,7 +132,7 @@ describe('which arguments', () => {
   test.each([
     ['globs', { globs: { path: '/a/*' } }, { path: '/a/2', text: 'any', fail: false }],
     ['exact', { exact: '{"path":"/a/1","text":"nothing"}' }, { path: '/a/1' }],
-  ])('Y8 one stored by %s keeps what it meant', async (_, pattern, args) => {
+  ])('Y8 a permission stored by %s keeps its meaning', async (_, pattern, args) => {
     const system = await upstream()
     const id = await system.ask({ path: '/a/1' })
     await system.allow(id, { path: '/a/*' })
@@ -146,13 +146,13 @@ describe('which arguments', () => {
   })
 })
 
-describe('said, and ignored', () => {
+describe('invalid fields', () => {
   test.each([
     ['another path', { path: '/zzz*' }],
     ['a name that the call does not have', { pth: '/a*' }],
     ['a way out of its folder', { path: '/a/*' }, '/a/../b'],
   ])(
-    'Y8 a pattern that does not fit its own call is refused: %s',
+    'Y8 a pattern that does not match its own call is refused: %s',
     async (_, globs, path = '/a') => {
       const system = await upstream()
       const id = await system.ask({ path })
@@ -171,26 +171,29 @@ describe('said, and ignored', () => {
     ['proposal', { grant: { choice: 'folder' } }],
     ['call', { policy_id: 'p' }],
     ['call', { grant: { choice: 'folder' } }],
-  ])('Y8 Y4 what a %s has no use for is refused, not ignored: %j', async (kind, more) => {
-    const system = await upstream()
-    const id =
-      kind === 'call'
-        ? await system.ask({ path: '/a' })
-        : String((await propose(system, {}, sales))['proposal_id'])
-    expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
-      {
-        status: 'error',
-        error: {
-          code: 'invalid_input',
-          message: `\`${Object.keys(more)[0]}\` does not apply to a ${kind}.`,
-          hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access requests.',
+  ])(
+    'Y8 Y4 a field that does not apply to a %s is refused, not ignored: %j',
+    async (kind, more) => {
+      const system = await upstream()
+      const id =
+        kind === 'call'
+          ? await system.ask({ path: '/a' })
+          : String((await propose(system, {}, sales))['proposal_id'])
+      expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
+        {
+          status: 'error',
+          error: {
+            code: 'invalid_input',
+            message: `\`${Object.keys(more)[0]}\` does not apply to a ${kind}.`,
+            hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access requests.',
+          },
         },
-      },
-    ])
-    expect(await check(system, id)).toMatchObject({ status: 'pending' })
-  })
+      ])
+      expect(await check(system, id)).toMatchObject({ status: 'pending' })
+    },
+  )
 
-  test('B2 the hint about many at once names what each kind has decided one by one', async () => {
+  test('B2 the hint of a bulk decision names the fields for single decisions', async () => {
     const system = await upstream()
     const ids = [await system.ask({ path: '/a' }), await system.ask({ path: '/b' })]
     expect(await decide(system, ids, { allow: { for: 'always' } })).toMatchObject({

@@ -13,15 +13,15 @@ async function upstream(settings: Settings = {}) {
   const system = await governed(settings, { tools: [tool, other.tool] })
   const write = (path = '/a', more: object = {}, by = sales) =>
     system.call('crm_write', { path, ...more }, by)
-  /** A call waits, a person allows it for as long, and it runs. */
+  /** A person grants a permission for a pending call, which runs. */
   async function allow(allowance: object, path = '/a', more: object = {}) {
     const id = String((await write(path, more))['approval_id'])
-    const said = await decide(system, [id], { allow: allowance })
-    expect(outcomesOf(said)).toMatchObject([{ status: 'approved' }])
+    const result = await decide(system, [id], { allow: allowance })
+    expect(outcomesOf(result)).toMatchObject([{ status: 'approved' }])
     expect(await check(system, id, { wait_seconds: 25 })).toMatchObject({ status: 'consumed' })
     return id
   }
-  /** How many ran when so many equal calls were made; the others get the result of the approved one. */
+  /** Makes equal calls and returns how many ran; the others get the result of the approved call. */
   async function runsOf(most: number, path = '/a') {
     for (let count = 0; count < most; count++)
       expect(await write(path)).toMatchObject({ done: path })
@@ -33,7 +33,7 @@ async function upstream(settings: Settings = {}) {
 const listed = async (to: Governed) =>
   (await to.call('cowork_list_permissions', {}, anna))['permissions'] as Said[]
 
-describe('how long', () => {
+describe('duration', () => {
   test.each([
     [{ for: 'once' }, 1],
     [{ for: 'uses', uses: 1 }, 2],
@@ -41,7 +41,7 @@ describe('how long', () => {
     [{ for: 'always' }, 9],
     [{ for: 'session' }, 9],
     [{ for: 'until', until: '2999-01-01T00:00:00Z' }, 9],
-  ])('Y8 allowed %j, this call runs and as many more: %d', async (allowance, count) => {
+  ])('Y8 with %j the call runs, and further calls: %d', async (allowance, count) => {
     const system = await upstream()
     await system.allow(allowance)
     expect(await system.runsOf(8)).toBe(count)
@@ -50,7 +50,7 @@ describe('how long', () => {
     expect(granted).toHaveLength(allowance.for === 'once' ? 0 : 1)
   })
 
-  test('Y8 as many as were granted run, however many come at once', async () => {
+  test('Y8 exactly the granted number of concurrent calls run', async () => {
     const system = await upstream()
     await system.allow({ for: 'uses', uses: 3 })
     const said = await Promise.all(Array.from({ length: 9 }, () => system.write()))
@@ -58,7 +58,7 @@ describe('how long', () => {
     expect(system.runs).toHaveLength(4)
   })
 
-  test('Y8 until a time it holds until then', async () => {
+  test('Y8 a permission until a time ends at that time', async () => {
     const system = await upstream()
     const until = new Date(system.now() + hour).toISOString()
     await system.allow({ for: 'until', until })
@@ -68,7 +68,7 @@ describe('how long', () => {
     expect(await listed(system)).toEqual([])
   })
 
-  test('Y8 for this session it holds for no other', async () => {
+  test('Y8 a session permission does not cover other sessions', async () => {
     const system = await upstream()
     await system.allow({ for: 'session' })
     expect(await system.write()).toEqual({ done: '/a' })
@@ -90,7 +90,7 @@ describe('how long', () => {
     expect(await check(system, id)).toMatchObject({ status: 'pending' })
   })
 
-  test('B3 what is edited is allowed once', async () => {
+  test('B3 an edited call is allowed once', async () => {
     const system = await upstream()
     const id = String((await system.write())['approval_id'])
     const more = { allow: { for: 'always' }, change: { path: '/b' } }
@@ -100,8 +100,8 @@ describe('how long', () => {
   })
 })
 
-describe('for what', () => {
-  test('Y8 without globs for exactly these arguments, this tool and this agent', async () => {
+describe('coverage', () => {
+  test('Y8 without globs it covers exactly these arguments, this tool and this agent', async () => {
     const system = await upstream()
     await system.allow({ for: 'always' })
     await system.write()
@@ -125,7 +125,7 @@ describe('for what', () => {
     [{ fail: 'false' }, { path: '/z', fail: false }, true],
     [{ fail: 'false' }, { path: '/z' }, false],
     [{}, { path: '/anything' }, true],
-  ])('Y8 a glob for each argument: %j lets %j pass: %s', async (globs, args, passes) => {
+  ])('Y8 globs %j cover arguments %j: %s', async (globs, args, passes) => {
     const system = await upstream()
     const first = { text: 'x', fail: false }
     await system.allow({ for: 'always', arguments: globs }, '/a/first', first)
@@ -133,7 +133,7 @@ describe('for what', () => {
     expect(said).toMatchObject(passes ? { done: args.path } : waits)
   })
 
-  test('Y8 what it allows is recorded with whose it is', async () => {
+  test('Y8 an allowed call is recorded with its permission', async () => {
     const system = await upstream()
     const id = await system.allow({ for: 'uses', uses: 2 })
     const [granted] = await system.entries(['permission.granted'])
@@ -165,8 +165,8 @@ describe('for what', () => {
   })
 })
 
-describe('ending and spreading', () => {
-  test('Y8 revoked, the next call asks again', async () => {
+describe('revocation and release', () => {
+  test('Y8 after revocation the next call needs approval', async () => {
     const system = await upstream()
     await system.allow({ for: 'always' })
     expect(await system.runsOf(2)).toBe(3)
@@ -180,7 +180,7 @@ describe('ending and spreading', () => {
     expect(await system.entries(['permission.revoked'])).toHaveLength(1)
   })
 
-  test('Y8 granting one lets equal waiting calls go, and only those', async () => {
+  test('Y8 granting releases equal pending calls, and only those', async () => {
     const system = await upstream()
     const ids: Record<string, string> = {}
     for (const path of ['/a/1', '/a/2', '/b'])
@@ -196,7 +196,7 @@ describe('ending and spreading', () => {
     expect(system.runs).toHaveLength(2)
   })
 
-  test('Y8 what lets waiting calls go is used up by that', async () => {
+  test('Y8 releasing pending calls uses up the permission', async () => {
     const system = await upstream()
     const paths = ['/a/1', '/a/2', '/a/3', '/a/4']
     for (const path of paths) await system.write(path)
@@ -206,7 +206,7 @@ describe('ending and spreading', () => {
     expect(await listed(system)).toEqual([])
   })
 
-  test('Y8 neither what is held nor what has expired is let go with it', async () => {
+  test('Y8 it releases neither deferred nor expired calls', async () => {
     const system = await upstream({ 'authority.high_risk_fields': ['text'] })
     await system.governance.approvals.close()
     const expired = String((await system.write('/a/1'))['approval_id'])
@@ -220,7 +220,7 @@ describe('ending and spreading', () => {
     expect((await system.governance.approvals.get(held))?.deferred).toBeDefined()
   })
 
-  test('Y8 a permission goes before trust: nobody is asked', async () => {
+  test('Y8 a permission precedes trust: no approval is needed', async () => {
     const system = await upstream()
     await system.allow({ for: 'always' })
     await system.write()

@@ -25,7 +25,7 @@ const noNotes = {
   reason: 'People write notes.',
 }
 
-/** Saves a policy version that blocks what waits; returns its version. */
+/** Saves a policy version that blocks the pending request; returns the version. */
 async function save(system: Governed, body: object): Promise<string> {
   const { version: from } = await system.call('cowork_list_policies', {}, anna)
   const { version } = await system.call(
@@ -37,7 +37,7 @@ async function save(system: Governed, body: object): Promise<string> {
 }
 const item = async (system: Governed, id: string) => system.governance.inbox.detail(anna, id)
 
-test('RC4 a request that the active policy would block says so', async () => {
+test('RC4 a request that the active policy would block shows the conflict', async () => {
   const system = await governed()
   const id = await proposed(system)
   expect(await item(system, id)).not.toHaveProperty('policy_conflict')
@@ -53,7 +53,7 @@ test('RC4 a request that the active policy would block says so', async () => {
   expect(await item(system, id)).not.toHaveProperty('policy_conflict')
 })
 
-test('RC4 approving it takes the version that the person saw, and the entry says so', async () => {
+test('RC4 approving it requires the version that the person saw, and the entry records it', async () => {
   const system = await governed()
   const id = await proposed(system)
   const version = await save(system, blocking(noNotes))
@@ -72,7 +72,7 @@ test('RC4 approving it takes the version that the person saw, and the entry says
   })
 })
 
-test('RC4 bulk approval leaves such requests out and says which; rejecting needs no acknowledgement', async () => {
+test('RC4 bulk approval reports such requests as errors; rejecting needs no acknowledgement', async () => {
   const system = await governed()
   const blocked = await proposed(system)
   const free = await proposed(system, { proposed_change: { stage: 'won' } })
@@ -104,7 +104,7 @@ test('RC4 every person of a quorum acknowledges the policy', async () => {
   expect(vote?.data).toMatchObject({ policy_acknowledged: { version } })
 })
 
-test('RC4 a waiting call says that it stays refused', async () => {
+test('RC4 a pending call says that it stays refused', async () => {
   const { tool } = actingTool('crm', 'write')
   const system = await governed({}, { tools: [tool] })
   const asked = await system.call('crm_write', { path: '/a' }, sales)
@@ -123,7 +123,7 @@ test('RC4 a waiting call says that it stays refused', async () => {
   })
 })
 
-test('RC5 a pending request shows the trust of now, once, and a decided one that of its decision', async () => {
+test('RC5 a pending request shows the current trust, a decided one the trust of its decision', async () => {
   const system = await governed()
   await trusted(system, 0.16)
   const id = await proposed(system)
@@ -144,7 +144,7 @@ test('RC5 a pending request shows the trust of now, once, and a decided one that
   expect(items).toMatchObject([{ id, trust_level: 0.08 }])
 })
 
-test('RC5 trust that would do by now does not claim that it is too low', async () => {
+test('RC5 sufficient current trust is not reported as too low', async () => {
   const system = await governed()
   const id = await proposed(system)
   await trusted(system, 0.9)

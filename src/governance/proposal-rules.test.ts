@@ -11,16 +11,16 @@ async function modeOf(score: number, change: unknown, settings: Settings = {}, m
 }
 
 describe('modes', () => {
-  test.each([0.1, 0.3, 0.6, 0.95])('M1 a high-risk field is suggested at %d', async (score) => {
-    const said = await modeOf(score, { deal_stage: 'won' })
-    expect(said).toMatchObject({ mode: 'suggest', high_risk_field: true, gated: false })
+  test.each([0.1, 0.3, 0.6, 0.95])('M1 a high-risk field gets suggest at %d', async (score) => {
+    const result = await modeOf(score, { deal_stage: 'won' })
+    expect(result).toMatchObject({ mode: 'suggest', high_risk_field: true, gated: false })
   })
 
   test.each([
     [0.3, 'escalate'],
     [0.6, 'suggest'],
     [0.95, 'suggest'],
-  ])('M1 strictest takes the stricter of it and trust: %d gives %s', async (score, mode) => {
+  ])('M1 strictest uses the stricter of suggest and trust: %d gives %s', async (score, mode) => {
     const settings = { 'authority.high_risk_mode': 'strictest' }
     expect(await modeOf(score, { deal_stage: 'won' }, settings)).toMatchObject({ mode })
   })
@@ -36,7 +36,7 @@ describe('modes', () => {
     expect(await modeOf(score, { note: 'x' })).toMatchObject({ mode, trust_level: score })
   })
 
-  test('M2 the thresholds are configuration', async () => {
+  test('M2 the thresholds are configurable', async () => {
     const settings = {
       'authority.thresholds.suggest': 0.2,
       'authority.thresholds.act': 0.4,
@@ -66,7 +66,7 @@ describe('modes', () => {
     [{ note: 'x' }, { field: 'deal_stage' }],
     [{ deal_stage: 'won' }, { field: 'note' }],
     ['not json', { field: 'owner' }],
-  ])('M4 nothing is hidden by nesting, text or `field`: %j', async (change, more) => {
+  ])('M4 nesting, text or `field` hide no field: %j', async (change, more) => {
     expect(await modeOf(0.9, change, {}, more)).toMatchObject({
       mode: 'suggest',
       high_risk_field: true,
@@ -87,7 +87,7 @@ describe('modes', () => {
     [0.3, 'escalate'],
     [0.6, 'suggest'],
     [1, 'suggest'],
-  ])('M7 RS3 free text is never done by trust alone: %d gives %s', async (score, mode) => {
+  ])('M7 RS3 trust alone never allows free text: %d gives %s', async (score, mode) => {
     expect(await modeOf(score, 'make the deal a bit cheaper')).toMatchObject({
       mode,
       high_risk_field: false,
@@ -97,7 +97,7 @@ describe('modes', () => {
     })
   })
 
-  test('T11 a score that was earned too soon is gated: it is suggested', async () => {
+  test('T11 a score earned without enough evidence is gated to suggest', async () => {
     const settings = { 'trust.default_level': 0.9 }
     const system = await governed(settings)
     expect(await propose(system)).toMatchObject({ mode: 'suggest', gated: true })
@@ -183,7 +183,7 @@ describe('policies', () => {
       { mode: 'act', policy_warnings: 0, rules_matched: 2 },
     ],
     [{ note: 'x' }, { mode: 'act', policy_warnings: 0, rules_matched: 0 }],
-  ])('Y3 %j passes, with what the rules said', async (change, expected) => {
+  ])('Y3 %j passes, with the violations of warning rules', async (change, expected) => {
     const system = await governed(rules)
     await trusted(system, 0.9)
     expect(await propose(system, { proposed_change: change })).toMatchObject({
@@ -194,13 +194,13 @@ describe('policies', () => {
     })
   })
 
-  test('Y6 a shadow policy says what it would do, and does nothing', async () => {
+  test('Y6 a shadow policy reports its effect and enforces nothing', async () => {
     const system = await governed(rules)
     const said = await propose(system, { domain: 'trial', proposed_change: { id: 7 } })
     expect(said).toMatchObject({ policy_id: 'watched', policy_warnings: 1, mode: 'escalate' })
   })
 
-  test('Y4 where no mapping fits the agent is blocked, and a person is asked once', async () => {
+  test('Y4 without a matching mapping the agent is blocked and one approval is requested', async () => {
     const system = await governed(rules)
     const said = await propose(system, { domain: 'hr' })
     expect(said).toMatchObject({
@@ -227,7 +227,7 @@ describe('policies', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('Y4 a person lets it in under a policy, which then holds', async () => {
+  test('Y4 a person approves the domain with a policy, which then applies', async () => {
     const system = await governed(rules)
     const { approval_id: id } = await propose(system, { domain: 'hr' })
     const decide = (more: object) =>
@@ -249,7 +249,7 @@ describe('policies', () => {
     })
   })
 
-  test('Y4 refused or expired, the next proposal there asks again', async () => {
+  test('Y4 after rejection or expiry the next proposal requests approval again', async () => {
     const system = await governed(rules)
     const first = await propose(system, { domain: 'hr' })
     const rejected = { approval_ids: [first['approval_id']], decision: 'reject' }
@@ -262,7 +262,7 @@ describe('policies', () => {
     expect(third['approval_id']).not.toBe(second['approval_id'])
   })
 
-  test('Y4 without any mapping everybody may propose everywhere', async () => {
+  test('Y4 without mappings every agent can propose in every domain', async () => {
     const system = await governed({ policies: rules.policies })
     expect(await propose(system, { domain: 'anything' })).toMatchObject({
       mode: 'escalate',
@@ -289,7 +289,7 @@ describe('cowork_validate_policy', () => {
       { domain: 'hr', proposed_change: {} },
       { valid: false, mapping_found: false },
     ],
-  ])('Y5 %j is judged as a proposal would be, and nothing is stored', async (args, expected) => {
+  ])('Y5 %j is evaluated like a proposal, and nothing is stored', async (args, expected) => {
     const system = await governed(rules)
     const before = await system.ledger.size()
     const said = await system.call('cowork_validate_policy', { domain: 'crm', ...args })

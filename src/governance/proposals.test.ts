@@ -4,8 +4,8 @@ import { governed, openGoverned, sqliteStore } from '../../test/governed.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-describe('what is answered', () => {
-  test('RM9 P1 a proposal lacking something is refused, and stores nothing', async () => {
+describe('replies', () => {
+  test('RM9 P1 a proposal with a missing field is refused and stores nothing', async () => {
     const system = await governed()
     const required = [
       'domain',
@@ -40,7 +40,7 @@ describe('what is answered', () => {
     })
   })
 
-  test('RM9 P1 a change may be an object or JSON text, and every optional field is taken', async () => {
+  test('RM9 P1 a change can be an object or JSON text, and every optional field is accepted', async () => {
     const system = await governed()
     const key = 'once'
     const more = { agent_id: 'sales', field: 'note', idempotency_key: key }
@@ -51,10 +51,10 @@ describe('what is answered', () => {
     expect(await system.rows('approval')).toHaveLength(1)
   })
 
-  test('P2 the reply says what is to be known, and where a person looks', async () => {
+  test('P2 the reply has all fields and the review URL', async () => {
     const system = await governed()
-    const said = await propose(system)
-    expect(said).toEqual({
+    const result = await propose(system)
+    expect(result).toEqual({
       proposal_id: expect.any(String),
       action_id: expect.any(String),
       mode: 'escalate',
@@ -72,11 +72,11 @@ describe('what is answered', () => {
       volume_remaining: 49,
       evidence_level: 0,
       gated: false,
-      message: `ESCALATED: Trust (0.30) too low. Proposal ${String(said['proposal_id'])}`,
+      message: `ESCALATED: Trust (0.30) too low. Proposal ${String(result['proposal_id'])}`,
       next: expect.stringMatching(
         /^NOT APPROVED YET\. Do not carry out the action, not even with other tools\./,
       ),
-      review_url: `http://localhost:8765/inbox/${String(said['proposal_id'])}`,
+      review_url: `http://localhost:8765/inbox/${String(result['proposal_id'])}`,
     })
     const [entry] = await system.entries(['proposal.created'])
     expect(entry).toMatchObject({
@@ -84,10 +84,10 @@ describe('what is answered', () => {
       domain: 'crm',
       subject: 'deal-1',
       outcome: 'escalate',
-      ids: { proposal: said['proposal_id'], approval: said['proposal_id'] },
+      ids: { proposal: result['proposal_id'], approval: result['proposal_id'] },
       data: { tool: 'cowork_propose', effect: 'write' },
     })
-    // It is the record of the call, too.
+    // It also records the call.
     expect(await system.entries(['call.'])).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('what is answered', () => {
     [0.3, 'escalate', /^ESCALATED: Trust \(0\.30\) too low\. Proposal [\w-]+$/],
     [0.6, 'suggest', /^AWAITING REVIEW: Proposal [\w-]+$/],
     [0.85, 'act', /^AUTO-APPROVED: Trust \(0\.85\) sufficient\.$/],
-  ])('P4 at %d the message begins as seed 001 says: %s', async (score, mode, message) => {
+  ])('P4 at %d the message starts as in the COWORK protocol: %s', async (score, mode, message) => {
     const system = await governed()
     await trusted(system, score)
     const said = await propose(system)
@@ -112,13 +112,13 @@ describe('what is answered', () => {
     ['7', { raw: 7 }],
     ['', { raw: '' }],
     [{ a: [1] }, { a: [1] }],
-  ])('P3 a change given as %j is kept as %j', async (given, kept) => {
+  ])('P3 the change %j is stored as %j', async (given, kept) => {
     const system = await governed()
     const { proposal_id: id } = await propose(system, { proposed_change: given })
     expect((await system.governance.approvals.get(String(id)))?.content.change).toEqual(kept)
   })
 
-  test('P5 what trust approves is marked as that, and no human approval', async () => {
+  test('P5 an approval by trust is marked and is not a human approval', async () => {
     const system = await governed()
     await trusted(system, 0.85)
     const { proposal_id: id, status } = await propose(system)
@@ -152,7 +152,7 @@ describe('idempotency_key', () => {
     expect(await propose(system, key)).toMatchObject({ status: 'approved' })
   })
 
-  test('P6 another body under it is an error; another agent has keys of its own', async () => {
+  test('P6 another body with the same key is an error; each agent has its own keys', async () => {
     const system = await governed()
     const key = { idempotency_key: 'k1' }
     await propose(system, key)
@@ -165,8 +165,8 @@ describe('idempotency_key', () => {
   })
 })
 
-describe('waiting for a person', () => {
-  test('P7 a proposal expires after 7 days, which is a no', async () => {
+describe('pending proposals', () => {
+  test('P7 a proposal expires after 7 days and is rejected', async () => {
     const system = await governed()
     const { proposal_id: id } = await propose(system)
     system.move(7 * day - 60_000)
@@ -182,7 +182,7 @@ describe('waiting for a person', () => {
     expect(await system.rows('trust_point')).toEqual([])
   })
 
-  test('P8 its agent and people learn what became of it, and nobody else that it is there', async () => {
+  test('P8 its agent and people can read the outcome, and other agents cannot see it', async () => {
     const system = await governed()
     const { proposal_id: id } = await propose(system)
     for (const name of ['proposal_id', 'approval_id', 'request_id'])
@@ -212,7 +212,7 @@ describe('waiting for a person', () => {
     expect(await system.call('cowork_check_approval')).toMatchObject({ fault: 'invalid_input' })
   })
 
-  test('P9 suggest and escalate wait alike, and a person’s approval is worth the same', async () => {
+  test('P9 suggest and escalate are both pending, and an approval counts the same', async () => {
     for (const [score, mode] of [
       [0.3, 'escalate'],
       [0.6, 'suggest'],
@@ -229,7 +229,7 @@ describe('waiting for a person', () => {
     }
   })
 
-  test('P8 an agent withdraws its own proposal, and only that', async () => {
+  test('P8 an agent can withdraw only its own proposal', async () => {
     const system = await governed()
     const { proposal_id: id } = await propose(system)
     const withdraw = (by = sales) => system.call('cowork_withdraw', { approval_id: id }, by)
@@ -238,7 +238,7 @@ describe('waiting for a person', () => {
     expect(await withdraw()).toMatchObject({ fault: 'already_decided' })
   })
 
-  test('A7 what was proposed waits still after a restart, with all that belongs to it', async () => {
+  test('A7 a pending proposal survives a restart with all its data', async () => {
     const store = sqliteStore()
     const before = await openGoverned({}, {}, store)
     const { proposal_id: id } = await propose(before, { idempotency_key: 'k' })

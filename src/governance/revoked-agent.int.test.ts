@@ -6,7 +6,7 @@ import { movableClock, openGoverned, postgresStore } from '../../test/governed.t
 
 const by = { id: 'call-1', caller: anna }
 
-test('I4 A2 nothing starts at one daemon for whoever is revoked at the other in that moment', async () => {
+test('I4 A2 no call starts at one daemon for an agent revoked at the other at that moment', async () => {
   const { tool, runs } = actingTool('crm', 'write')
   const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const start = async () => {

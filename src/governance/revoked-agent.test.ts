@@ -24,23 +24,23 @@ async function setup(settings: Settings = {}, more: Pick<More, 'runs'> = {}) {
   return {
     ...system,
     runs,
-    /** Whoever holds the token that this gives, as a door recognises it. */
+    /** Adds the agent and authenticates with its token. */
     async add(id = 'sales') {
       system.move(1)
       const { token } = await db.transact((tx) => identity.addAgent(tx, { id }, by))
       return identity.identify({ door: 'mcp', address: 'here', bearer: token })
     },
     revoke: (id = 'sales') => db.transact((tx) => identity.revokeAgent(tx, { id }, by)),
-    /** The id of the approval that this call waits for. */
+    /** Returns the id of the approval of a pending call. */
     asked: async (caller = sales, path = '/a', tool = 'crm_write') =>
       String((await call(tool, { path }, caller))['approval_id']),
   }
 }
 
 test.each(['crm_write', 'crm_store'])(
-  'I4 A2 %s that waited is refused to one that is gone, and that is recorded',
+  'I4 A2 a pending %s of a revoked agent is refused and recorded',
   async (tool) => {
-    // The runner would try the approved call as well, and be refused as well.
+    // The runner would also try the approved call and be refused.
     const system = await setup({}, { runs: false })
     const { asked, resume, add } = system
     const nobody = { ...agentCaller('cursor'), verified: false }
@@ -60,7 +60,7 @@ test.each(['crm_write', 'crm_store'])(
   },
 )
 
-test('I4 A2 a call of one that was revoked and added anew meanwhile does not go on', async () => {
+test('I4 A2 a call of an agent that was revoked and added again does not resume', async () => {
   const system = await setup()
   const { asked, resume, add, revoke } = system
   const before = await add()
@@ -81,7 +81,7 @@ test('I4 A2 a call of one that was revoked and added anew meanwhile does not go 
   expect(await resume('crm_write', { path: '/a' }, after, own)).toMatchObject({ status: 'done' })
 })
 
-test('I4 A2 who decides for one that is gone is told so, and may refuse', async () => {
+test('I4 A2 approving a request of a revoked agent fails, and rejecting works', async () => {
   const system = await setup({ 'approvals.undo_hold': '300ms' })
   const nobody = { ...agentCaller('cursor'), verified: false }
   const id = await system.asked(nobody)
@@ -91,14 +91,14 @@ test('I4 A2 who decides for one that is gone is told so, and may refuse', async 
   expect(outcomesOf(await decide(system, [id]))).toMatchObject([
     { error: { code: 'agent_revoked', message: expect.stringContaining('cursor') } },
   ])
-  // What was held is not made either: it goes back to people, with why.
+  // A deferred decision is not applied either: it returns to the inbox with the reason.
   await expect
     .poll(() => system.entries(['approval.undone']), { timeout: 5000 })
     .toMatchObject(held.map(() => ({ data: { why: expect.stringContaining('revoked') } })))
   expect(await decide(system, [id, ...held], { decision: 'reject' })).toMatchObject({ errors: 0 })
 })
 
-test('I4 Y8 what an agent was allowed ends with it, each with its entry', async () => {
+test('I4 Y8 revoking an agent ends each of its permissions with an entry', async () => {
   const policies = [{ id: 'p', rules: [] }]
   const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
   const system = await setup({ policies, mappings })
@@ -135,12 +135,12 @@ test('I4 Y8 what an agent was allowed ends with it, each with its entry', async 
   })
 })
 
-test('R2 whoever has the name next cites nothing that its predecessor did', async () => {
+test('R2 a later agent with the same name cannot cite calls of its predecessor', async () => {
   const system = await setup()
   const cited = async (seq: number | undefined, caller = sales) => {
     const criteria = { fact: { value: 1, source: `ledger:${seq}` } }
-    const said = await propose(system, { reasoning_schema: { criteria } }, caller)
-    return said['unverified_sources']
+    const result = await propose(system, { reasoning_schema: { criteria } }, caller)
+    return result['unverified_sources']
   }
   const before = await system.add()
   await propose(system, {}, before)
@@ -150,7 +150,7 @@ test('R2 whoever has the name next cites nothing that its predecessor did', asyn
   expect(await cited(own?.seq, await system.add())).toEqual([`ledger:${own?.seq}`])
 })
 
-test('Y4 I4 whoever is added under a name asks anew to work in a domain', async () => {
+test('Y4 I4 a later agent with the same name must request domains again', async () => {
   const policies = [{ id: 'p', rules: [] }]
   const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
   const system = await setup({ policies, mappings })
@@ -165,7 +165,7 @@ test('Y4 I4 whoever is added under a name asks anew to work in a domain', async 
   expect(await letIn(asked)).toMatchObject([{ status: 'approved' }])
 })
 
-test('Y4 I4 whoever is added under a name is not let in by what one without a token was let into', async () => {
+test('Y4 I4 a later agent does not inherit domains of an unverified agent of that name', async () => {
   const policies = [{ id: 'p', rules: [] }]
   const mappings = [{ agent_id: 'other', domain: 'crm', policy_id: 'p' }]
   const system = await setup({ policies, mappings })
@@ -178,7 +178,7 @@ test('Y4 I4 whoever is added under a name is not let in by what one without a to
   expect(added).not.toHaveProperty('proposal_id')
 })
 
-test('T11 T16 I4 whoever is added under a name has the strikes of its predecessor, not its credit', async () => {
+test('T11 T16 I4 a later agent with the same name has the strikes of its predecessor, not its credit', async () => {
   const system = await setup({ 'authority.volume_cap': 0 })
   const before = await system.add()
   for (let n = 0; n < 25; n++) await approve(system, await proposed(system, {}, before))

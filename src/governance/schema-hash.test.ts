@@ -26,17 +26,17 @@ const listedHash = (inputSchema: object) => {
   return schemaHash({ ...tool, listing: { inputSchema } })
 }
 
-test('A1 RA5 the schema hash ignores descriptions and titles, wherever they are', () => {
+test('A1 RA5 the schema hash ignores descriptions and titles at every level', () => {
   const plain = z.object({ a: z.string(), list: z.array(z.object({ b: z.number() })) })
-  const told = z
+  const details = z
     .object({
-      a: z.string().describe('What it is').meta({ title: 'A' }),
+      a: z.string().describe('Content of a').meta({ title: 'A' }),
       list: z
         .array(z.object({ b: z.number().describe('How many') }).describe('One'))
         .describe('All'),
     })
     .describe('Everything')
-  expect(hashOf(told)).toBe(hashOf(plain))
+  expect(hashOf(details)).toBe(hashOf(plain))
 })
 
 test.each<[string, z.ZodObject, z.ZodObject]>([
@@ -61,7 +61,7 @@ test.each<[string, z.ZodObject, z.ZodObject]>([
   expect(hashOf(other)).not.toBe(hashOf(one))
 })
 
-test('A1 the schema of another server is read the same way', () => {
+test('A1 the schema of another server is hashed the same way', () => {
   const schema = { type: 'object', properties: { description: { type: 'string' } } }
   const told = {
     type: 'object',
@@ -75,16 +75,16 @@ test('A1 the schema of another server is read the same way', () => {
   )
 })
 
-test('A15 RA5 an approved call runs although a description of its tool changed meanwhile', async () => {
+test('A15 RA5 an approved call runs although a description of its tool changed', async () => {
   const store = sqliteStore()
   const { tool, runs } = actingTool('crm', 'write')
   const before = await openGoverned({}, { tools: [tool], runs: false }, store)
-  const said = await before.call('crm_write', { path: '/a' })
-  await decide(before, [String(said['approval_id'])])
+  const result = await before.call('crm_write', { path: '/a' })
+  await decide(before, [String(result['approval_id'])])
   await before.close()
   const input = tool.input.extend({ path: z.string().describe('Where it is written') })
   const after = await governed({}, { tools: [{ ...tool, input }] }, store)
-  expect(await check(after, said['approval_id'], { wait_seconds: 25 })).toMatchObject({
+  expect(await check(after, result['approval_id'], { wait_seconds: 25 })).toMatchObject({
     status: 'consumed',
   })
   expect(runs).toHaveLength(1)

@@ -16,7 +16,7 @@ import type { Said } from '../../test/governed.ts'
 const day = 24 * 60 * 60 * 1000
 
 describe('trust', () => {
-  test('T1, T2 it is kept for each agent and domain, and begins at 0.3 when it is first read', async () => {
+  test('T1, T2 it is stored per agent and domain and starts at 0.3 on the first read', async () => {
     const system = await governed()
     expect(await system.rows('trust')).toEqual([])
     expect(await trustOf(system)).toMatchObject({ trust_level: 0.3, mode: 'escalate' })
@@ -33,7 +33,7 @@ describe('trust', () => {
     })
   })
 
-  test('T13 evidence is kept for each class of risk, the score is one', async () => {
+  test('T13 evidence is separate per risk class, the score is shared', async () => {
     const system = await governed()
     await approve(system, await proposed(system, { proposed_change: { deal_stage: 'won' } }))
     expect(await trustOf(system)).toMatchObject({
@@ -42,7 +42,7 @@ describe('trust', () => {
     })
   })
 
-  test('G5 it says what people’s decisions were, and how long the agent was idle', async () => {
+  test('G5 it contains the counts of decisions and the idle time', async () => {
     const system = await governed()
     expect(await trustOf(system)).toMatchObject({ accuracy: null, override_rate: null })
     await earn(system, 3)
@@ -66,7 +66,7 @@ describe('trust', () => {
   test.each([
     ['under a cap', 50],
     ['without one', 0],
-  ])('T9 a proposal within a day starts the idle clock again, %s', async (_, cap) => {
+  ])('T9 a proposal within a day restarts the idle clock, %s', async (_, cap) => {
     const system = await governed({ 'authority.volume_cap': cap })
     await trusted(system, 0.8)
     for (const _ of [1, 2, 3]) {
@@ -79,14 +79,14 @@ describe('trust', () => {
     expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 2 })
     expect(await propose(system)).toMatchObject({ trust_level: 0.78 })
     expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 0 })
-    // A clock that went back makes nobody less active.
+    // A clock that moves back does not reduce activity.
     const before = await system.rows('trust')
     system.move(-60_000)
     await proposed(system)
     expect(await system.rows('trust')).toEqual(before)
   })
 
-  test('T9 a proposal or an approval starts the idle clock again; an override does not', async () => {
+  test('T9 a proposal or an approval restarts the idle clock; an override does not', async () => {
     const system = await governed()
     await trusted(system, 0.8)
     await proposed(system)
@@ -101,7 +101,7 @@ describe('trust', () => {
     expect(await trustOf(system)).toMatchObject({ decay_days: 0 })
   })
 
-  test('T16 a person sets a score with a reason; credit and strikes stay as they are', async () => {
+  test('T16 a person sets a score with a reason; credit and strikes stay', async () => {
     const system = await governed()
     await earn(system, 3)
     await override(system, 'edge_case')
@@ -135,7 +135,7 @@ describe('trust', () => {
     expect(await system.call('cowork_set_trust', own)).toMatchObject({ fault: 'human_required' })
   })
 
-  test('T10 a decision that cannot be recorded changes no trust; those made at once all count', async () => {
+  test('T10 a decision that cannot be recorded changes no trust; concurrent ones all count', async () => {
     const system = await governed()
     const ids = await Promise.all(Array.from({ length: 10 }, () => proposed(system)))
     const before = await system.rows('trust')
@@ -148,14 +148,14 @@ describe('trust', () => {
     await Promise.all(
       ids.map((id, i) => (i < 7 ? approve(system, id) : override(system, 'edge_case'))),
     )
-    const said = await trustOf(system)
-    expect(said).toMatchObject({ approvals: 7, overrides: 3 })
+    const result = await trustOf(system)
+    expect(result).toMatchObject({ approvals: 7, overrides: 3 })
     const points = await system.rows('trust_point')
     expect(points).toHaveLength(10)
     expect(await system.entries(['approval.approved', 'override.recorded'])).toHaveLength(10)
   })
 
-  test('L10 an agent asks about itself, whatever it says; people about anyone', async () => {
+  test('L10 an agent can only query itself, people can query any agent', async () => {
     const system = await governed()
     await trusted(system, 0.9, 'support')
     const asked = { agent_id: 'support', domain: 'crm' }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { anna, ben, decide, earn, outcomesOf, propose, trusted } from '../../test/acts.ts'
-import { checksOf, classOf } from '../../test/checks.ts'
+import { listChecks, readClass } from '../../test/checks.ts'
 import { createMigratedDatabase } from '../../test/databases.ts'
 import { openGoverned, postgresStore } from '../../test/governed.ts'
 import type { Governed, Said } from '../../test/governed.ts'
@@ -18,14 +18,14 @@ afterAll(() => Promise.all(daemons.map((daemon) => daemon.close())))
 
 const people = [anna, ben] as const
 
-/** A person at each daemon, who has opened the check there; both answer at once. */
+/** A person at each daemon opens the check there; both answer concurrently. */
 async function answerAtBoth(id: string, answers: readonly [object, object]): Promise<Said[]> {
   for (const [at, daemon] of daemons.entries())
     await daemon.governance.inbox.detail(people[at] ?? anna, id)
-  const said = await Promise.all(
+  const result = await Promise.all(
     daemons.map((daemon, at) => decide(daemon, [id], answers[at], people[at])),
   )
-  return said.map((one) => outcomesOf(one)[0] ?? {})
+  return result.map((one) => outcomesOf(one)[0] ?? {})
 }
 
 const standing = async () => {
@@ -37,7 +37,7 @@ const standing = async () => {
 const isSound = async () =>
   expect(await daemons[0].verify()).toMatchObject({ ok: true, problems: [] })
 
-test('T10 T14 what both daemons draw, and look for after a start, is checked once', async () => {
+test('T10 T14 an action drawn by both daemons, or found after a start, is checked once', async () => {
   const said = await Promise.all(
     [0, 1, 2, 3].map((n) => propose(daemons[n % 2 === 0 ? 0 : 1], { target: `deal-${n}` })),
   )
@@ -48,13 +48,13 @@ test('T10 T14 what both daemons draw, and look for after a start, is checked onc
       governance.spotChecks.catchUp(ledger, now()),
     ]),
   )
-  const targets = (await checksOf(daemons[0])).map(({ target }) => target)
+  const targets = (await listChecks(daemons[0])).map(({ target }) => target)
   expect(targets.toSorted()).toEqual(['deal-0', 'deal-1', 'deal-2', 'deal-3'])
   expect(await daemons[0].rows('spot_check')).toHaveLength(4)
 })
 
-test('T10 T14 a check that is confirmed at both daemons at once pays once', async () => {
-  const checks = await checksOf(daemons[0])
+test('T10 T14 a check confirmed at both daemons concurrently counts once', async () => {
+  const checks = await listChecks(daemons[0])
   for (const [at, { id }] of checks.entries()) {
     const outcomes = await answerAtBoth(id, [{}, {}])
     expect(outcomes.map(({ status }) => status)).toContain('approved')
@@ -66,12 +66,12 @@ test('T10 T14 a check that is confirmed at both daemons at once pays once', asyn
   await isSound()
 })
 
-test('T10 T14 of confirmed at one and found wrong at the other one counts', async () => {
+test('T10 T14 of a confirmation at one daemon and a rejection at the other, one counts', async () => {
   for (let round = 0; round < 6; round++) {
     const before = await standing()
     await propose(daemons[round % 2 === 0 ? 0 : 1], { target: `round-${round}` })
     await daemons[round % 2 === 0 ? 0 : 1].governance.spotChecks.flush()
-    const [check] = await checksOf(daemons[0])
+    const [check] = await listChecks(daemons[0])
     if (!check) break
     const outcomes = await answerAtBoth(check.id, round % 2 === 0 ? [{}, wrong] : [wrong, {}])
     const statuses = outcomes.map(({ status }) => status)
@@ -87,7 +87,7 @@ test('T10 T14 of confirmed at one and found wrong at the other one counts', asyn
   await isSound()
 })
 
-test('T10 T14 credit earned at both at once is that of one', async () => {
+test('T10 T14 credit earned at both daemons concurrently counts once', async () => {
   const forgive = { agent_id: 'sales', domain: 'crm', reason: 'Start again.' }
   await daemons[0].call('cowork_forgive', forgive, anna)
   await trusted(daemons[0], 0.7)
@@ -98,6 +98,6 @@ test('T10 T14 credit earned at both at once is that of one', async () => {
     ids.flatMap((id) => daemons.map((daemon, at) => decide(daemon, [id], {}, people[at]))),
   )
   expect(await standing()).toMatchObject({ credit: Math.min(25, before + 30) })
-  expect(await classOf(daemons[1])).toMatchObject({ credit: { now: 25 } })
+  expect(await readClass(daemons[1])).toMatchObject({ credit: { now: 25 } })
   await isSound()
 })

@@ -25,26 +25,26 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(daemons.map((daemon) => daemon.close())))
 
-/** So many at once, in turn at the one and at the other. */
+/** Makes concurrent calls, alternating between the daemons. */
 const atBoth = (count: number, act: (daemon: Governed, place: number) => Promise<Said>) =>
   Promise.all(Array.from({ length: count }, (_, i) => act(daemons[i % 2 === 0 ? 0 : 1], i)))
 
 test('V2 two daemons share one cap, and count each proposal once', async () => {
-  const said = await atBoth(30, (daemon) => propose(daemon, { domain: 'cap' }))
-  const left = said.flatMap(({ volume_remaining: n, fault }) => (fault ? [] : [Number(n)]))
+  const result = await atBoth(30, (daemon) => propose(daemon, { domain: 'cap' }))
+  const left = result.flatMap(({ volume_remaining: n, fault }) => (fault ? [] : [Number(n)]))
   expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i))
-  const refused = said.filter(({ fault }) => fault !== undefined)
+  const refused = result.filter(({ fault }) => fault !== undefined)
   expect(new Set(refused.map(({ fault }) => fault))).toEqual(new Set(['VOLUME_CAP_EXCEEDED']))
 })
 
-test('V1 the same holds for calls that wait', async () => {
+test('V1 the same applies to pending calls', async () => {
   const said = await atBoth(30, (daemon, i) => daemon.call('server_write', { path: `/${i}` }))
   const faults = said.map(({ fault }) => fault)
   expect(faults.filter((fault) => fault === 'approval_required')).toHaveLength(20)
   expect(faults.filter((fault) => fault === 'VOLUME_CAP_EXCEEDED')).toHaveLength(10)
 })
 
-test('Y10 RS5 a domain that one daemon stored is known at the other', async () => {
+test('Y10 RS5 a domain stored by one daemon is known at the other', async () => {
   expect(await propose(daemons[1], { domain: 'before' })).not.toHaveProperty('fault')
   expect(await propose(daemons[0], { domain: 'crm.deals' })).not.toHaveProperty('fault')
   expect(await propose(daemons[1], { domain: 'CRM.deals' })).toMatchObject({
@@ -52,7 +52,7 @@ test('Y10 RS5 a domain that one daemon stored is known at the other', async () =
   })
 })
 
-test('P6 one key at both is one proposal', async () => {
+test('P6 one key used at both daemons is one proposal', async () => {
   for (let round = 0; round < 10; round++) {
     const more = { domain: 'key', idempotency_key: `k${round}` }
     const said = await atBoth(2, (daemon) => propose(daemon, more))
@@ -61,7 +61,7 @@ test('P6 one key at both is one proposal', async () => {
   }
 })
 
-test('T10 what happens first in a domain, at both at once, is not lost', async () => {
+test('T10 concurrent first actions in a domain are not lost', async () => {
   for (let round = 0; round < 10; round++) {
     const domain = `first.${round}`
     await atBoth(4, (daemon, i) =>
@@ -71,7 +71,7 @@ test('T10 what happens first in a domain, at both at once, is not lost', async (
   }
 })
 
-test('T10 decisions at both add up', async () => {
+test('T10 decisions at both daemons add up', async () => {
   const ids: string[] = []
   for (let i = 0; i < 16; i++) ids.push(await proposed(daemons[0], { domain: 'sum' }))
   const said = await atBoth(16, (daemon, i) => approve(daemon, ids[i] ?? ''))
@@ -82,7 +82,7 @@ test('T10 decisions at both add up', async () => {
   expect(await trustOf(daemons[1], 'sum')).toMatchObject({ approvals: 16, trust_level: 0.62 })
 })
 
-test('A15, Y8 what may run once runs once, and N times N times', async () => {
+test('A15, Y8 a call allowed once runs once, and one allowed N times runs N times', async () => {
   const [first] = daemons
   clock.move(61 * 60_000)
   const call = (daemon: Governed, path: string) => daemon.call('server_write', { path })

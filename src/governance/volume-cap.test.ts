@@ -11,13 +11,13 @@ const exceeded = {
 }
 
 async function proposeMany(to: Governed, count: number, more: object = {}) {
-  const said = []
-  for (let i = 0; i < count; i++) said.push(await propose(to, more))
-  return said
+  const result = []
+  for (let i = 0; i < count; i++) result.push(await propose(to, more))
+  return result
 }
 
 describe('the volume cap', () => {
-  test('V1 the 51st proposal within an hour is refused, and stores nothing', async () => {
+  test('V1 the 51st proposal within an hour is refused and stores nothing', async () => {
     const system = await governed()
     for (const said of await proposeMany(system, 50)) expect(said).not.toHaveProperty('fault')
     expect(await propose(system)).toMatchObject({ ...exceeded, volume_remaining: 0 })
@@ -26,7 +26,7 @@ describe('the volume cap', () => {
     expect(refused.map(({ outcome }) => outcome)).toEqual(['VOLUME_CAP_EXCEEDED'])
   })
 
-  test('V1 the hour rolls: each proposal makes room an hour after it was made', async () => {
+  test('V1 the window is rolling: each proposal leaves it after an hour', async () => {
     const system = await governed({ 'authority.volume_cap': 3 })
     for (const _ of [1, 2, 3]) {
       await propose(system)
@@ -57,7 +57,7 @@ describe('the volume cap', () => {
       expect(said).toMatchObject({ volume_cap: 0, volume_remaining: null })
   })
 
-  test('V2 what remains is counted after the insert, for each of those made at once', async () => {
+  test('V2 the remaining count follows each insert, also for concurrent ones', async () => {
     const system = await governed()
     const said = await Promise.all(Array.from({ length: 52 }, () => propose(system)))
     const left = said.flatMap((one) => one['volume_remaining'] ?? [])
@@ -65,7 +65,7 @@ describe('the volume cap', () => {
     expect(said.filter((one) => one['fault'] !== undefined)).toHaveLength(2)
   })
 
-  test('V2 decisions and what a rule blocks use none of it', async () => {
+  test('V2 decisions and blocked proposals do not count', async () => {
     const system = await governed({
       'authority.volume_cap': 3,
       policies: [{ id: 'p', rules: [{ field: 'id', constraint: 'readonly' }] }],
@@ -81,7 +81,7 @@ describe('the volume cap', () => {
     expect(await propose(system)).toMatchObject({ volume_remaining: 1 })
   })
 
-  test('T9 what the cap refuses does not make an agent active', async () => {
+  test('T9 a proposal refused by the cap does not make an agent active', async () => {
     const system = await governed({ 'authority.volume_cap': 1 })
     await propose(system)
     const [before] = await system.rows('trust')

@@ -7,11 +7,11 @@ import { handoffModes } from '../wire/handoffs.ts'
 handoffsContract(async () => sqliteStore())
 
 describe('handing over', () => {
-  test('H1 the reply has the id, the packet, and words for a person', async () => {
+  test('H1 the reply has the id, the packet and text for a person', async () => {
     const system = await governed()
-    const said = await system.call('cowork_handoff', handoff())
-    const id = String(said['handoff_id'])
-    expect(said).toMatchObject({
+    const result = await system.call('cowork_handoff', handoff())
+    const id = String(result['handoff_id'])
+    expect(result).toMatchObject({
       status: 'pending',
       handoff_mode: 'escalate',
       context_packet: {
@@ -29,7 +29,7 @@ describe('handing over', () => {
       },
       review_url: `http://localhost:8765/inbox/${id}`,
     })
-    expect(said['for_human']).toBe(
+    expect(result['for_human']).toBe(
       [
         'sales hands over in crm (escalate).',
         'Why: The discount is above what I may give.',
@@ -44,7 +44,7 @@ describe('handing over', () => {
     ])
   })
 
-  test.each(handoffModes)('H1 the mode %s is taken', async (mode) => {
+  test.each(handoffModes)('H1 the mode %s is accepted', async (mode) => {
     const system = await governed()
     await handOver(system, { handoff_mode: mode })
     const { items } = await system.governance.inbox.list(anna, { status: 'pending', limit: 10 })
@@ -58,13 +58,13 @@ describe('handing over', () => {
     ['tried, without success', ['tried, without success']],
     [{ step: 1 }, [{ step: 1 }]],
     [undefined, []],
-  ])('H1 attempts come as JSON, as its text, or in words: %j', async (given, attempts) => {
+  ])('H1 attempts can be JSON, JSON text or plain text: %j', async (given, attempts) => {
     const system = await governed()
     const said = await system.call('cowork_handoff', handoff({ attempted_actions: given }))
     expect(said['context_packet']).toMatchObject({ attempted_actions: attempts })
   })
 
-  test('H1 the packet leaves out what the configuration says', async () => {
+  test('H1 the packet omits parts disabled in the configuration', async () => {
     const system = await governed({
       'handoff.include_reasoning': false,
       'handoff.include_confidence': false,
@@ -77,7 +77,7 @@ describe('handing over', () => {
     expect(said['context_packet']).toHaveProperty('context')
   })
 
-  test('A13 words of an agent cannot imitate a line of the packet', async () => {
+  test('A13 text of an agent cannot imitate a line of the packet', async () => {
     const system = await governed()
     const said = await system.call(
       'cowork_handoff',
@@ -88,7 +88,7 @@ describe('handing over', () => {
     )
   })
 
-  test('H1 H6 what it names must be the agent’s own', async () => {
+  test('H1 H6 a named proposal or handoff must belong to the agent', async () => {
     const system = await governed()
     const made = await system.call('cowork_propose', proposal(), support)
     const theirs = await handOver(system, {}, support)
@@ -119,7 +119,7 @@ describe('handing over', () => {
 })
 
 describe('answering', () => {
-  test('H2 the answer is on record, changes no trust and is no edit', async () => {
+  test('H2 the answer is recorded, changes no trust and is not an edit', async () => {
     const system = await governed()
     await trusted(system, 0.6)
     const id = await handOver(system)
@@ -170,7 +170,7 @@ describe('answering', () => {
     expect(message).toMatch(isBack ? /handed the task back/ : /leave the task to them/)
   })
 
-  test('H2 the first answer counts, and the second is told so', async () => {
+  test('H2 the first answer counts, and the second is refused', async () => {
     const system = await governed()
     const id = await handOver(system)
     await resolve(system, id, { instructions: 'First.' })
@@ -184,7 +184,7 @@ describe('answering', () => {
     expect(await resolve(system, String(made['proposal_id']))).toMatchObject({ fault: 'not_found' })
   })
 
-  test('H2 a handoff is answered: it is neither approved nor rejected, alone or among others', async () => {
+  test('H2 a handoff cannot be approved or rejected, alone or in bulk', async () => {
     const system = await governed()
     const id = await handOver(system)
     const made = await system.call('cowork_propose', proposal())
@@ -204,7 +204,7 @@ describe('answering', () => {
     })
   })
 
-  test('A3 H2 an agent answers no handoff, and acknowledges for nobody else', async () => {
+  test('A3 H2 an agent cannot answer a handoff or acknowledge one of another agent', async () => {
     const system = await governed()
     const id = await handOver(system)
     const answer = { handoff_id: id, resolution: 'Fine.' }
@@ -222,7 +222,7 @@ describe('answering', () => {
   })
 })
 
-describe('the proposal it names', () => {
+describe('the proposal of a handoff', () => {
   async function about() {
     const system = await governed()
     const made = await system.call('cowork_propose', proposal())
@@ -231,7 +231,7 @@ describe('the proposal it names', () => {
     return { system, proposalId, id }
   }
 
-  test('H6 it is approved in the same act', async () => {
+  test('H6 it is approved in the same call', async () => {
     const { system, proposalId, id } = await about()
     expect(await resolve(system, id, { decide_proposal: 'approve' })).toMatchObject({
       status: 'resolved',
@@ -243,7 +243,7 @@ describe('the proposal it names', () => {
     })
   })
 
-  test('H6 B4 it is rejected with an override, or not at all', async () => {
+  test('H6 B4 it is rejected only with an override', async () => {
     const { system, proposalId, id } = await about()
     expect(await resolve(system, id, { decide_proposal: 'reject' })).toMatchObject({
       fault: 'override_needed',
@@ -259,7 +259,7 @@ describe('the proposal it names', () => {
     expect((await system.governance.approvals.get(proposalId))?.status).toBe('rejected')
   })
 
-  test('H6 when it is decided already, neither is: the person is told which', async () => {
+  test('H6 if it is decided already, neither is decided, and the error names the proposal', async () => {
     const { system, proposalId, id } = await about()
     await system.call('cowork_approve', { proposal_id: proposalId }, anna)
     expect(await resolve(system, id, { decide_proposal: 'approve' })).toMatchObject({
@@ -270,7 +270,7 @@ describe('the proposal it names', () => {
     expect(await resolve(system, id)).toMatchObject({ status: 'resolved' })
   })
 
-  test('H6 one that names none has none to decide', async () => {
+  test('H6 a handoff without a proposal has none to decide', async () => {
     const system = await governed()
     const id = await handOver(system)
     expect(await resolve(system, id, { decide_proposal: 'approve' })).toMatchObject({
@@ -281,7 +281,7 @@ describe('the proposal it names', () => {
 })
 
 describe('status', () => {
-  test('G4 H4 people see what waits with reason and packet, and what is overdue; an agent its own', async () => {
+  test('G4 H4 people see pending and overdue handoffs with reason and packet; an agent sees its own', async () => {
     const system = await governed()
     const [mine, theirs] = [await handOver(system), await handOver(system, {}, support)]
     const pending = async (caller = anna, args = {}) =>

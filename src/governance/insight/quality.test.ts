@@ -16,7 +16,7 @@ const quality = (
 ) => computeQuality(record.history(), { ...month, ...scope }, fields)
 
 describe('what people decide', () => {
-  test('Q1 of nothing there are no rates', () => {
+  test('Q1 without decisions there are no rates', () => {
     expect(quality(createRecord())).toEqual({
       n_reviewed: 0,
       approval_rate: null,
@@ -48,7 +48,7 @@ describe('what people decide', () => {
     })
   })
 
-  /** Eight approved; one overridden as wrong, one as a matter of taste. */
+  /** Eight approved; one overridden as wrong, one as a preference. */
   function ten() {
     const record = createRecord()
     for (let n = 0; n < 10; n++) record.asked(`p${n}`, { data: { confidence: 0.8 } })
@@ -58,7 +58,7 @@ describe('what people decide', () => {
     return record
   }
 
-  test('Q1 T5 rates of approval and override, with taste left out of accuracy', () => {
+  test('Q1 T5 accuracy excludes preferences from the rates of approval and override', () => {
     expect(quality(ten())).toMatchObject({
       n_reviewed: 10,
       approval_rate: 0.8,
@@ -75,7 +75,7 @@ describe('what people decide', () => {
     })
   })
 
-  test('Q1 confidence is held against what was right or wrong, not against taste', () => {
+  test('Q1 confidence is compared with right and wrong, not with preferences', () => {
     expect(quality(ten())).toMatchObject({
       confidence_avg: 0.8,
       // (8 · 0.2² + 0.8²) / 9 and |0.8 − 8/9|
@@ -91,7 +91,7 @@ describe('what people decide', () => {
     expect(quality(record)).toMatchObject({ n_reviewed: 11, override_rate: 0.1818, brier: 0.1067 })
   })
 
-  test('Q1 what nobody decided is not reviewed', () => {
+  test('Q1 an undecided request is not reviewed', () => {
     const record = createRecord()
     record.asked('a')
     record.expired('a')
@@ -104,8 +104,8 @@ describe('what people decide', () => {
   })
 })
 
-describe('what agents do alone', () => {
-  /** Six alone, of which two were calls; four that waited, three of them decided; a spot check. */
+describe('autonomous actions', () => {
+  /** Six autonomous actions, two of them calls; four requests, three of them decided; a spot check. */
   function tenActs() {
     const record = createRecord()
     for (let n = 0; n < 4; n++) record.asked(`a${n}`, { data: { auto: true } })
@@ -117,7 +117,7 @@ describe('what agents do alone', () => {
     return record
   }
 
-  test('Q1 automation is the share that trust decided, review load what people decided of 100', () => {
+  test('Q1 automation is the share decided by trust, review load the reviews per 100 actions', () => {
     const record = tenActs()
     record.approved('s', { kind: 'spot_check' })
     expect(quality(record)).toMatchObject({
@@ -128,7 +128,7 @@ describe('what agents do alone', () => {
     })
   })
 
-  test('Q1 an escape is found afterwards: by a spot check, or a correction of what was done alone', () => {
+  test('Q1 a spot check or an override of an autonomous action finds an escape', () => {
     const record = tenActs()
     record.rejected('s', 'agent_wrong', 'medium', { kind: 'spot_check' })
     record.corrected('missing_context', 'a0')
@@ -144,7 +144,7 @@ describe('what agents do alone', () => {
     })
   })
 
-  test('RC2 Q1 escapes without a known autonomous act are no rate', () => {
+  test('RC2 Q1 escapes without a known autonomous action give no rate', () => {
     const record = createRecord()
     record.corrected('agent_wrong')
     record.corrected('agent_wrong')
@@ -153,7 +153,7 @@ describe('what agents do alone', () => {
 })
 
 describe('time', () => {
-  test('Q1 latencies are seconds from question to answer, of handoffs apart', () => {
+  test('Q1 latencies are seconds from request to decision, separate for handoffs', () => {
     const record = createRecord()
     for (let n = 1; n <= 20; n++) {
       record.asked(`p${n}`, { at: begun })
@@ -171,11 +171,11 @@ describe('time', () => {
     })
   })
 
-  test('Q1 the share of rubber stamps is of approvals within three seconds', () => {
+  test('Q1 rubber stamps are approvals within three seconds', () => {
     const record = createRecord()
     const times = Array.from({ length: 5 }, () => [100, 2999, 3000, 60_000]).flat()
     for (const [n, ms] of times.entries()) {
-      // RC2: fewer than 20 approvals say nothing about a person.
+      // RC2: fewer than 20 approvals are not significant.
       expect(quality(record).rubber_stamp_share).toBeNull()
       record.asked(`p${n}`)
       record.pass(ms)
@@ -184,7 +184,7 @@ describe('time', () => {
     expect(quality(record).rubber_stamp_share).toBe(0.5)
   })
 
-  test('Q1 only the period, the agent and the domain that were asked for count', () => {
+  test('Q1 only the requested period, agent and domain count', () => {
     const record = createRecord()
     const decided = (id: string, more: object) => {
       record.asked(id, more)
@@ -202,8 +202,8 @@ describe('time', () => {
   })
 })
 
-describe('second tries', () => {
-  /** Four overridden; all but the last were tried again in some way. */
+describe('retries', () => {
+  /** Four overridden proposals; all but the last were retried in some way. */
   function tries() {
     const record = createRecord()
     for (const id of ['same', 'late', 'elsewhere', 'left']) {
@@ -220,7 +220,7 @@ describe('second tries', () => {
     ['same', 'same-2', 'late', 'late-2', 'elsewhere', 'elsewhere-2'].map((id) => [id, ['note']]),
   )
 
-  test('Q1 proposed again is the same agent, domain, target and field, within a day of the override', () => {
+  test('Q1 a retry has the same agent, domain, target and field within a day of the override', () => {
     expect(quality(tries(), {}, note).retry_rate).toBe(0.25)
     const other = new Map([...note, ['same-2', ['stage']]])
     expect(quality(tries(), {}, other).retry_rate).toBe(0)
@@ -228,7 +228,7 @@ describe('second tries', () => {
     expect(quality(tries(), {}, more).retry_rate).toBe(0.25)
   })
 
-  test('Q1 what came before the override is no second try', () => {
+  test('Q1 a proposal before the override is not a retry', () => {
     const record = createRecord()
     record.asked('first')
     record.asked('second')
@@ -250,7 +250,7 @@ describe('second tries', () => {
 })
 
 describe('the score', () => {
-  test('Q2 it weighs overrides, slowness, calibration and escapes', () => {
+  test('Q2 it weights overrides, latency, calibration and escapes', () => {
     const best = { weightedOverride: 0, p95Ms: 0, ece: 0, escape: 0 }
     expect(collaborationScore(best)).toBe(100)
     expect(collaborationScore({ ...best, weightedOverride: 1 })).toBeCloseTo(65, 10)
@@ -275,14 +275,14 @@ describe('the score', () => {
     return record
   }
 
-  test('Q2 it is null while fewer than twenty were reviewed', () => {
+  test('Q2 it is null with fewer than twenty reviews', () => {
     expect(quality(reviewed(19)).collaboration_score).toBeNull()
     // 1 of 20 wrong, an hour each, 19 of 20 right at confidence 1, 1 of 20 escaped:
     // 100 · (0.35 · 0.95 + 0.25 · 0.75 + 0.2 · 0.95 + 0.2 · 0.95)
     expect(quality(reviewed(20)).collaboration_score).toBe(90)
   })
 
-  test('Q1 Q2 whatever was decided, every number keeps its bounds', () => {
+  test('Q1 Q2 every metric stays in its bounds for any decisions', () => {
     const override = fc.constantFrom(...overrideTypes)
     const severity = fc.constantFrom(...severities)
     const confidence = fc.double({ min: 0, max: 1, noNaN: true })
@@ -352,7 +352,7 @@ describe('the score', () => {
   })
 })
 
-describe('what is done alone', () => {
+describe('checks of autonomous actions', () => {
   const check = (more: { opened: number; back?: true; unread?: true }) => ({
     kind: 'spot_check',
     data: {
@@ -362,7 +362,7 @@ describe('what is done alone', () => {
     },
   })
 
-  /** A hundred actions alone; five checks by chance, one of them wrong, and a look-back with another mistake. */
+  /** A hundred autonomous actions; five random checks, one of them wrong, and a look-back with another mistake. */
   function hundred() {
     const record = createRecord()
     for (let n = 0; n < 100; n++) record.acted()
@@ -374,7 +374,7 @@ describe('what is done alone', () => {
     return record
   }
 
-  test('Q1 T14 the error rate comes from checks by chance alone, slips from all that was found', () => {
+  test('Q1 T14 the error rate counts only random checks, slips count every mistake found', () => {
     expect(quality(hundred())).toMatchObject({
       slips_per_100: 2,
       checks_drawn: 5,
@@ -383,13 +383,13 @@ describe('what is done alone', () => {
     })
   })
 
-  test('Q1 T14 a check that was closed unread says nothing of the error rate', () => {
+  test('Q1 T14 a check closed unread does not count for the error rate', () => {
     const record = hundred()
     record.approved('c5', check({ opened: begun, unread: true }))
     expect(quality(record)).toMatchObject({ checks_drawn: 5, alone_error_rate: 0.2 })
   })
 
-  test('Q1 T14 the share of checks read within a day counts those that nobody reads', () => {
+  test('Q1 T14 the share of checks read within a day includes unread ones', () => {
     const record = createRecord()
     record.pass(3 * day)
     record.approved('c0', check({ opened: record.now() - hour }))

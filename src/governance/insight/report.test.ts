@@ -13,7 +13,7 @@ const kinds = (record: Record, scope?: Partial<Scope>) =>
   findings(record, scope).map(({ kind, count }) => [kind, count])
 
 describe('executions', () => {
-  test('G3 what was proposed, approved and then done is no finding', () => {
+  test('G3 an action proposed, approved and then executed is not a problem', () => {
     const record = createRecord()
     record.asked('p1')
     record.approved('p1')
@@ -25,7 +25,7 @@ describe('executions', () => {
     expect(findings(record)).toEqual([])
   })
 
-  test('G3 an execution for a proposal that is not there is orphaned', () => {
+  test('G3 an execution for an unknown proposal is orphaned', () => {
     const record = createRecord()
     const seq = record.done('p-unknown')
     record.asked('h1', { kind: 'handoff', at: begun })
@@ -45,7 +45,7 @@ describe('executions', () => {
     ])
   })
 
-  test('G3 an execution before its approval is found, also though it was approved later', () => {
+  test('G3 an execution before its approval is found, even if approved later', () => {
     const record = createRecord()
     record.asked('p1')
     const early = record.done('p1')
@@ -57,7 +57,7 @@ describe('executions', () => {
   })
 
   test.each(['pending', 'rejected', 'withdrawn', 'expired'] as const)(
-    'G3 an execution of what is %s lacks its approval',
+    'G3 an execution of a %s proposal lacks approval',
     (status) => {
       const record = createRecord()
       record.asked('p1')
@@ -74,7 +74,7 @@ describe('executions', () => {
     },
   )
 
-  test('G3 an execution that names no proposal has no intent', () => {
+  test('G3 an execution without a proposal has no intent', () => {
     const record = createRecord()
     record.done()
     record.done(undefined, { data: { actor: 'collaborative' } })
@@ -82,10 +82,10 @@ describe('executions', () => {
   })
 })
 
-describe('waits', () => {
+describe('latency', () => {
   const asOf = (end: number) => ({ period: { start: begun, end } })
 
-  test('G3 a decision after more than a day is slow, at a day it is not', () => {
+  test('G3 a decision after more than a day is slow, after exactly a day it is not', () => {
     const record = createRecord()
     record.asked('p1')
     record.asked('p2')
@@ -96,7 +96,7 @@ describe('waits', () => {
     expect(findings(record)).toMatchObject([{ kind: 'slow_decision', count: 1, entries: [seq] }])
   })
 
-  test('G3 what is undecided for more than a day is slow, whenever it was asked', () => {
+  test('G3 a request undecided for more than a day is slow, whenever it was opened', () => {
     const record = createRecord()
     const old = record.asked('p1', { at: begun - 3 * day })
     const seq = record.asked('p2', { at: begun + 10 * minute })
@@ -106,14 +106,14 @@ describe('waits', () => {
     ])
   })
 
-  test('G3 what expired is slow, however short it waited', () => {
+  test('G3 an expired request is slow, however short its lifetime', () => {
     const record = createRecord()
     record.asked('c1', { kind: 'call' })
     record.expired('c1', { kind: 'call', at: begun + hour })
     expect(kinds(record, asOf(begun + 2 * hour))).toEqual([['slow_decision', 1]])
   })
 
-  test('RC2 G3 a decision whose request is unknown is not called slow', () => {
+  test('RC2 G3 a decision with an unknown request is not slow', () => {
     const record = createRecord()
     record.approved('p-old', { at: begun + hour })
     expect(findings(record, asOf(begun + 2 * hour))).toEqual([])
@@ -127,7 +127,7 @@ describe('waits', () => {
     expect(findings(record, asOf(begun + 2 * hour))).toEqual([])
   })
 
-  test('G3 H4 a handoff without an answer is found when its time is up, and no longer when answered', () => {
+  test('G3 H4 a handoff without an answer is found after its timeout until it is answered', () => {
     const record = createRecord()
     const seq = record.asked('h1', { kind: 'handoff' })
     record.asked('h2', { kind: 'handoff' })
@@ -144,7 +144,7 @@ describe('waits', () => {
 })
 
 describe('rubber-stamping', () => {
-  /** So many decisions by one person, each so long after it was asked. */
+  /** Decisions by one person, each with a delay after its request. */
   function decisions(count: number, afterMs: number, rejected = 0, record = createRecord()) {
     for (let n = 0; n < count; n++) {
       record.asked(`p${n}`)
@@ -163,14 +163,14 @@ describe('rubber-stamping', () => {
     expect(found[0]).not.toHaveProperty('agent_id')
   })
 
-  test('G3 fewer, slower or more critical ones are not', () => {
+  test('G3 fewer, slower or mixed decisions are not found', () => {
     expect(findings(decisions(49, 2999))).toEqual([])
     expect(findings(decisions(50, 3000))).toEqual([])
     expect(kinds(decisions(60, 2999, 2))).toEqual([['rubber_stamping', 58]])
     expect(findings(decisions(60, 2999, 3))).toEqual([])
   })
 
-  test('G3 who approves a long queue at a stroke has looked since the last decision', () => {
+  test('G3 a bulk approval has review time since the previous decision', () => {
     const quick = createRecord()
     const slow = createRecord()
     for (const record of [quick, slow]) for (let n = 0; n < 60; n++) record.asked(`p${n}`)
@@ -185,7 +185,7 @@ describe('rubber-stamping', () => {
     expect(findings(slow)).toEqual([])
   })
 
-  test('G3 a decision that is held was made when it was held', () => {
+  test('G3 a deferred decision counts from when it was deferred', () => {
     const record = createRecord()
     for (let n = 0; n < 60; n++) {
       record.asked(`p${n}`)
@@ -198,7 +198,7 @@ describe('rubber-stamping', () => {
     expect(findings(record)).toEqual([])
   })
 
-  test('G3 decisions that other people made do not hurry anyone', () => {
+  test('G3 decisions of other people do not shorten the review time', () => {
     const record = createRecord()
     for (let n = 0; n < 60; n++) {
       record.asked(`p${n}`)
@@ -213,7 +213,7 @@ describe('rubber-stamping', () => {
 })
 
 describe('the report', () => {
-  test('G3 it is about one agent, one domain and a period, where asked', () => {
+  test('G3 it can be limited to an agent, a domain and a period', () => {
     const record = createRecord()
     record.done(undefined, { agent: 'sales', domain: 'crm' })
     record.done(undefined, { agent: 'sales', domain: 'mail' })
@@ -226,7 +226,7 @@ describe('the report', () => {
     expect(findings(record, later)).toMatchObject([{ agent_id: 'sales', domain: 'crm', count: 1 }])
   })
 
-  test('RC1 the demo is left out, unless somebody asks for it', () => {
+  test('RC1 the demo is left out unless requested', () => {
     const record = createRecord()
     const demo = { agent: 'demo-hasty', domain: 'demo.deals' }
     for (let n = 0; n < 60; n++) {
@@ -237,12 +237,12 @@ describe('the report', () => {
     expect(findings(record)).toEqual([])
     expect(computeInterventions(record.history(), month)).toEqual([])
     expect(findings(record, { domain: 'demo.deals' })).not.toEqual([])
-    // A name of the demo hides nothing elsewhere.
+    // A demo name does not hide data elsewhere.
     record.done(undefined, { agent: 'demo-hasty', domain: 'crm' })
     expect(kinds(record)).toEqual([['missing_intent', 1]])
   })
 
-  test('G3 the worst comes first, and a hundred entries show what many would', () => {
+  test('G3 the most severe finding is first, with at most a hundred entries', () => {
     const record = createRecord()
     for (let n = 0; n < 150; n++) record.done()
     record.asked('p1')
@@ -254,14 +254,14 @@ describe('the report', () => {
     expect(found[1]?.entries.at(-1)).toBe(150)
   })
 
-  test('G3 every kind of finding says what to do', () => {
+  test('G3 every kind of finding has a recommendation', () => {
     for (const { what, recommendation } of Object.values(findingKinds)) {
       expect(what).not.toBe('')
       expect(recommendation).toMatch(/^[A-Z].*\.$/)
     }
   })
 
-  test('G3 the intervention map counts what people did, by agent and domain', () => {
+  test('G3 the intervention map counts interventions by agent and domain', () => {
     const record = createRecord()
     for (const id of ['a', 'b', 'c', 'd', 'e']) record.asked(id)
     record.asked('auto', { data: { auto: true } })
@@ -285,7 +285,7 @@ describe('the report', () => {
     expect(computeInterventions(record.history(), { ...month, agent: 'support' })).toHaveLength(1)
   })
 
-  test('G3 whatever happened, every finding is counted once and shown by entries of the ledger', () => {
+  test('G3 every finding counts once and refers to ledger entries, for any history', () => {
     const step = fc.record({
       what: fc.constantFrom('ask', 'approve', 'reject', 'expire', 'do', 'do alone'),
       id: fc.integer({ min: 0, max: 3 }),
@@ -317,7 +317,7 @@ describe('the report', () => {
 })
 
 describe('checks', () => {
-  test('G3 T14 a check waits from when it was opened, though no entry tells of that', () => {
+  test('G3 T14 the latency of a check starts when it was opened, without an entry', () => {
     const record = createRecord()
     record.pass(3 * day)
     const data = { opened_at: begun + day }
@@ -329,7 +329,7 @@ describe('checks', () => {
     expect(record.history().requests.get('c1')?.opened?.at).toBe(begun + day)
   })
 
-  test('G3 T14 unread checks that close the gate are a finding, others are none', () => {
+  test('G3 T14 only unread checks that close the gate are a finding', () => {
     const standing = (cause: string | undefined, unread: number) => ({
       agent_id: 'sales',
       domain: 'crm',

@@ -17,8 +17,8 @@ const someClaims = fc.array(fc.record({ confidence: share, isRight: fc.boolean()
   maxLength: 60,
 })
 
-describe('how sure a share is', () => {
-  // Worked out by hand: (p + z²/2n ± z·√(p(1−p)/n + z²/4n²)) / (1 + z²/n) with z = 1.959964.
+describe('confidence intervals', () => {
+  // Computed by hand: (p + z²/2n ± z·√(p(1−p)/n + z²/4n²)) / (1 + z²/n) with z = 1.959964.
   test.each([
     [8, 10, 0.490162, 0.943318],
     [0, 10, 0, 0.277533],
@@ -31,7 +31,7 @@ describe('how sure a share is', () => {
     expect(found.high).toBeCloseTo(high, 5)
   })
 
-  test('Q1 the interval holds the share, lies within 0 and 1, and narrows with more of the same', () => {
+  test('Q1 the interval contains the share, is within 0 and 1, and narrows with more data', () => {
     fc.assert(
       fc.property(fc.nat(500), fc.integer({ min: 1, max: 500 }), (some, all) => {
         const part = Math.min(some, all)
@@ -56,11 +56,11 @@ describe('confidence against outcome', () => {
     expect(brierScore([])).toBeNull()
   })
 
-  test('Q1 the calibration error weighs ten bins of confidence by how many they hold', () => {
-    // 0.90–1: two of two right, said 0.95: 0.05 · 2/4. 0.5–0.6: one of two right, said 0.55: 0.05 · 2/4.
+  test('Q1 the calibration error weights ten bins of confidence by their size', () => {
+    // 0.90–1: two of two right at 0.95: 0.05 · 2/4. 0.5–0.6: one of two right at 0.55: 0.05 · 2/4.
     const good = [claim(0.92, true), claim(0.98, true), claim(0.52, true), claim(0.58, false)]
     expect(calibrationError(good)).toBeCloseTo(0.05, 10)
-    // Each alone in its bin: (0.1 + 0.8 + 0.4) / 3.
+    // Each in its own bin: (0.1 + 0.8 + 0.4) / 3.
     const bad = [claim(0.9, true), claim(0.8, false), claim(0.6, true)]
     expect(calibrationError(bad)).toBeCloseTo(1.3 / 3, 10)
     // 1 belongs to the last bin, and 0.1 to the second.
@@ -69,7 +69,7 @@ describe('confidence against outcome', () => {
     expect(calibrationError([])).toBeNull()
   })
 
-  test('Q1 both lie within 0 and 1, and are 0 for an oracle and 1 for its opposite', () => {
+  test('Q1 both are within 0 and 1, 0 for an oracle and 1 for its opposite', () => {
     fc.assert(
       fc.property(someClaims, (claims) => {
         for (const value of [brierScore(claims), calibrationError(claims)]) {
@@ -86,7 +86,7 @@ describe('confidence against outcome', () => {
   })
 })
 
-describe('places in an order', () => {
+describe('percentiles', () => {
   test('Q1 percentiles are by nearest rank', () => {
     const values = [15, 20, 35, 40, 50]
     expect(percentile(values, 0.5)).toBe(35)
@@ -97,7 +97,7 @@ describe('places in an order', () => {
     expect(percentile([], 0.5)).toBeNull()
   })
 
-  test('Q1 a percentile is one of the values, and so many do not exceed it', () => {
+  test('Q1 a percentile is one of the values, and the given share does not exceed it', () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { minLength: 1 }), share, (values, wanted) => {
         const found = percentile(values, wanted) ?? NaN
@@ -108,7 +108,7 @@ describe('places in an order', () => {
     )
   })
 
-  test('Q1 of nothing there is no mean and no share', () => {
+  test('Q1 without values there is no mean and no share', () => {
     expect(mean([])).toBeNull()
     expect(mean([1, 2])).toBe(1.5)
     expect(ratio(0, 0)).toBeNull()

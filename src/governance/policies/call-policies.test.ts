@@ -7,7 +7,7 @@ import { governed } from '../../../test/governed.ts'
 import type { Settings } from '../../../test/governed.ts'
 import { acting } from '../../../test/tools.ts'
 
-/** Arguments of any name; what was done is remembered. */
+/** Accepts any arguments and records the calls. */
 function toolbox() {
   const done: string[] = []
   const tool = (toolset: string, effect: Tool['effect'], name = `${toolset}_${effect}`) =>
@@ -19,7 +19,7 @@ function toolbox() {
       by: 'agent',
       input: z.looseObject({ path: z.string().optional() }),
       output: z.object({}),
-      // A tool may say it is about anything: it is not for arguments to choose whose rules hold.
+      // The arguments of a tool must not choose the rules that apply.
       describeTarget: ({ path }) => ({
         domain: toolset === 'crm' ? 'crm' : 'free',
         target: path ?? '',
@@ -51,7 +51,7 @@ const governedBy = async (rules: object[], domain: string, more: Settings = {}) 
 
 const notSecret = { field: 'path', constraint: 'regex', pattern: '^[^.]' }
 
-describe('a rule that forbids', () => {
+describe('a hard stop', () => {
   test.each(['files', 'work', 'jobs', 'crm'])(
     'Y7 %s: the fields are the arguments, and a hard stop refuses the call',
     async (domain) => {
@@ -75,7 +75,7 @@ describe('a rule that forbids', () => {
     },
   )
 
-  test('Y7 it holds for who is mapped, and neither for others nor for tools of cowork itself', async () => {
+  test('Y7 it applies to mapped agents, not to others and not to tools of cowork', async () => {
     const system = await governedBy([notSecret], '*')
     expect(await system.call('files_write', { path: '.env' }, support)).toEqual({})
     expect(await system.call('own_write', { path: '.env' })).toEqual({})
@@ -84,7 +84,7 @@ describe('a rule that forbids', () => {
     })
   })
 
-  test('Y7 Y8 a standing permission answers a question; it lifts no rule', async () => {
+  test('Y7 Y8 a standing permission does not override a rule', async () => {
     const { tools } = toolbox()
     const system = await governed({}, { tools })
     const asked = await system.call('crm_write', { path: '.env' })
@@ -100,7 +100,7 @@ describe('a rule that forbids', () => {
     })
   })
 
-  test('Y7 nested arguments hide nothing, and what cannot be judged is refused', async () => {
+  test('Y7 nested arguments hide no field, and arguments too complex to check are refused', async () => {
     const system = await governedBy([{ field: 'owner', constraint: 'readonly' }], 'files')
     await trusted(system, 0.9, 'sales', 'files')
     expect(await system.call('files_write', { meta: { list: [{ owner: 'me' }] } })).toMatchObject({
@@ -114,8 +114,8 @@ describe('a rule that forbids', () => {
   })
 })
 
-describe('a rule that asks', () => {
-  test('Y7 high risk waits at any trust, where Y9 alone would let it go', async () => {
+describe('a rule that requires approval', () => {
+  test('Y7 high risk needs approval at any trust, even if Y9 alone would allow the call', async () => {
     const system = await governedBy([{ field: 'path', constraint: 'high_risk' }], 'fil*')
     expect(await system.call('files_write', { text: 'x' })).toEqual({})
     const asked = await system.call('files_write', { path: 'a' })
@@ -134,7 +134,7 @@ describe('a rule that asks', () => {
     })
   })
 
-  test('Y7 A4 two different people must agree where a rule says so', async () => {
+  test('Y7 A4 a rule can require two different approvers', async () => {
     const system = await governedBy(
       [{ field: 'path', constraint: 'high_risk', approvers: 2 }],
       'files',
@@ -152,7 +152,7 @@ describe('a rule that asks', () => {
   })
 
   test.each(['high_risk', 'readonly'])(
-    'Y7 %s is about changing: who reads may',
+    'Y7 %s applies to changes and does not block reads',
     async (constraint) => {
       const system = await governedBy([{ field: 'path', constraint }], 'files')
       expect(await system.call('files_read', { path: 'a', owner: 'b' })).toEqual({})
@@ -161,7 +161,7 @@ describe('a rule that asks', () => {
 })
 
 describe('trust', () => {
-  test('Y9 a mapping that names the domain makes trust decide its writes, a pattern does not', async () => {
+  test('Y9 with a mapping that names the domain, trust decides its writes; a pattern does not do that', async () => {
     const named = await governedBy([], 'files')
     expect(await named.call('files_write')).toMatchObject({
       fault: 'approval_required',
@@ -175,7 +175,7 @@ describe('trust', () => {
     expect(await fitting.call('files_destructive')).toMatchObject({ fault: 'approval_required' })
   })
 
-  test('Y9 where no mapping fits a call has its defaults, and is not blocked', async () => {
+  test('Y9 without a matching mapping a call has its defaults and is not blocked', async () => {
     const system = await governedBy([notSecret], 'elsewhere')
     for (const name of ['files_read', 'files_write', 'crm_read'])
       expect(await system.call(name, { path: '.env' }), name).toEqual({})
@@ -190,7 +190,7 @@ describe('a policy in shadow', () => {
   const decisionOf = async (system: Awaited<ReturnType<typeof governedBy>>) =>
     (await system.entries(['call.started'])).at(-1)?.data?.['decision']
 
-  test('Y6 records what it would do to a call, and does nothing', async () => {
+  test('Y6 it records its effect on a call and enforces nothing', async () => {
     const system = await governedBy([notSecret], 'fil*', shadow)
     expect(await system.call('files_write', { path: '.env' })).toEqual({})
     expect(await decisionOf(system)).toEqual({
@@ -209,7 +209,7 @@ describe('a policy in shadow', () => {
   ])('Y6 records that %s would have %s a proposal', async (constraint, would) => {
     const system = await governedBy([{ field: 'note', constraint }], 'crm', shadow)
     await trusted(system, 0.9)
-    const said = await system.call('cowork_propose', {
+    const result = await system.call('cowork_propose', {
       domain: 'crm',
       action: 'update',
       target: 'deal-1',
@@ -217,14 +217,14 @@ describe('a policy in shadow', () => {
       confidence: 1,
       reasoning: 'asked for',
     })
-    expect(said).toMatchObject({ mode: 'act', status: 'approved', policy_warnings: 1 })
+    expect(result).toMatchObject({ mode: 'act', status: 'approved', policy_warnings: 1 })
     const [entry] = await system.entries(['proposal.created'])
     expect(entry?.data).toMatchObject({ mode: 'act', shadow: { policy_id: 'p', would } })
-    const kept = await system.governance.approvals.get(String(said['proposal_id']))
+    const kept = await system.governance.approvals.get(String(result['proposal_id']))
     expect(kept?.content.why.more).toMatchObject({ shadow: { policy_id: 'p', would } })
   })
 
-  test('Y6 an enforced policy says nothing of shadows', async () => {
+  test('Y6 an enforced policy records no shadow effect', async () => {
     const system = await governedBy([{ field: 'note', constraint: 'high_risk' }], 'crm')
     const asked = await system.call('crm_write', { note: 'x' })
     const kept = await system.governance.approvals.get(String(asked['approval_id']))

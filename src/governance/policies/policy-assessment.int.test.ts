@@ -4,7 +4,7 @@ import { propose, sales, support } from '../../../test/acts.ts'
 import { createMigratedDatabase } from '../../../test/databases.ts'
 import { governed, postgresStore } from '../../../test/governed.ts'
 
-test('R2 sources are checked on PostgreSQL as they are elsewhere', async () => {
+test('R2 PostgreSQL checks sources like SQLite', async () => {
   const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
   const system = await governed({}, {}, store)
   const sha256 = 'a'.repeat(64)

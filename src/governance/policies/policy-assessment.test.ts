@@ -38,11 +38,11 @@ const reason = (criteria: object, more: object = {}) => ({
 })
 const good = { budget: { value: 1200, source: 'the contract', timestamp: '2026-01-01T00:00:00Z' } }
 
-describe('the shape of it', () => {
-  test('R1 what a policy asks for and gets changes nothing, and is kept with the proposal', async () => {
+describe('the schema', () => {
+  test('R1 valid reasoning changes nothing and is stored with the proposal', async () => {
     const system = await trustedBy(asking())
-    const said = await propose(system, reason(good))
-    expect(said).toMatchObject({
+    const result = await propose(system, reason(good))
+    expect(result).toMatchObject({
       mode: 'act',
       reasoning_valid: true,
       missing_criteria: [],
@@ -50,7 +50,7 @@ describe('the shape of it', () => {
       unverified_sources: [],
       reasoning_problems: [],
     })
-    const kept = await system.governance.approvals.get(String(said['proposal_id']))
+    const kept = await system.governance.approvals.get(String(result['proposal_id']))
     expect(kept?.content.extra?.['reasoning_schema']).toEqual({ criteria: good })
     const [entry] = await system.entries(['proposal.created'])
     expect(entry?.data).toMatchObject({ reasoning_valid: true })
@@ -60,7 +60,7 @@ describe('the shape of it', () => {
     ['suggest', 'suggest', /^AWAITING REVIEW/],
     ['escalate', 'escalate', /^ESCALATED: Reasoning incomplete\. Proposal /],
     ['warn', 'act', /^AUTO-APPROVED/],
-  ])('R1 what falls short makes it %s', async (onFail, mode, message) => {
+  ])('R1 insufficient reasoning gives the mode %s', async (onFail, mode, message) => {
     const system = await trustedBy(asking({ on_fail: onFail }))
     for (const given of [{}, reason({}), reason({ budget: { source: 'x' } })]) {
       const said = await propose(system, given)
@@ -78,7 +78,7 @@ describe('the shape of it', () => {
     }
   })
 
-  test('R1 Y6 under a policy in shadow it changes nothing, and what it would is on record', async () => {
+  test('R1 Y6 under a shadow policy it changes nothing, and its effect is recorded', async () => {
     const settings = asking({ on_fail: 'escalate' })
     const policies = [{ id: 'p', reasoning_schema: 'deals', mode: 'shadow' }]
     const system = await trustedBy({ ...settings, policies })
@@ -96,7 +96,7 @@ describe('the shape of it', () => {
     expect(enforced).toMatchObject({ summary: '1 act→escalate' })
   })
 
-  test('R1 it never loosens: low trust escalates, however good the reasons', async () => {
+  test('R1 it never relaxes the mode: low trust escalates even with valid reasoning', async () => {
     const system = await governed(asking())
     expect(await propose(system, reason(good))).toMatchObject({
       mode: 'escalate',
@@ -120,7 +120,7 @@ describe('the shape of it', () => {
       /budget has no source/,
     ],
     ['none at all', {}, {}, /reasoning_schema is missing; deals requires it/],
-  ])('R1 %s is told in words', async (_, schema, given, problem) => {
+  ])('R1 %s is reported as text', async (_, schema, given, problem) => {
     const system = await trustedBy(asking(schema))
     expect(await propose(system, given)).toMatchObject({
       mode: 'suggest',
@@ -129,7 +129,7 @@ describe('the shape of it', () => {
     })
   })
 
-  test('R1 a source that the schema does not allow is named', async () => {
+  test('R1 a source not allowed by the schema is reported', async () => {
     const system = await trustedBy(asking({ source_pattern: '^(crm|erp):' }))
     expect(await propose(system, reason(good))).toMatchObject({
       reasoning_valid: false,
@@ -145,7 +145,7 @@ describe('the shape of it', () => {
     ['of this moment', 0, false],
     ['of a clock that is a little ahead', 60_000, false],
     ['yet to come', hour, true],
-  ])('R1 what is %s', async (_, age, isStale) => {
+  ])('R1 age of a criterion: %s', async (_, age, isStale) => {
     const system = await trustedBy(asking({ max_age: '1h' }))
     const at = system.now() + age
     for (const timestamp of [at, new Date(at).toISOString()])
@@ -156,7 +156,7 @@ describe('the shape of it', () => {
   })
 
   test.each([undefined, 'yesterday', '2026', 'Tue', ''])(
-    'R1 the time %j says no age, so it is stale',
+    'R1 the time %j gives no age, so the criterion is stale',
     async (timestamp) => {
       const system = await trustedBy(asking({ max_age: '1h' }))
       const criteria = { budget: { value: 1, ...(timestamp !== undefined && { timestamp }) } }
@@ -164,7 +164,7 @@ describe('the shape of it', () => {
     },
   )
 
-  test('R1 where no policy asks, and nothing is given, nothing is said', async () => {
+  test('R1 without a schema and reasoning, nothing is reported', async () => {
     const system = await governed()
     expect(await propose(system)).not.toHaveProperty('reasoning_valid')
     expect(await propose(system, reason(good))).toMatchObject({ reasoning_valid: true })
@@ -177,14 +177,14 @@ describe('the shape of it', () => {
     { criteria: { budget: 7 } },
     { criteria: { budget: { source: 'x\0' } } },
     {},
-  ])('R1 reasoning that is no such thing is refused', async (given) => {
+  ])('R1 invalid reasoning is refused', async (given) => {
     const system = await governed()
     expect(await propose(system, { reasoning_schema: given })).toMatchObject({
       fault: 'invalid_input',
     })
   })
 
-  test('R1 P6 a repeated proposal answers what was found the first time', async () => {
+  test('R1 P6 a repeated proposal returns the first assessment', async () => {
     const system = await trustedBy(asking({ max_age: '1h' }))
     const given = {
       ...reason({ budget: { value: 1, timestamp: system.now() } }),
@@ -199,7 +199,7 @@ describe('the shape of it', () => {
   })
 })
 
-describe('its sources', () => {
+describe('sources', () => {
   const cites = (source: string) => reason({ budget: { value: 1, source } })
   const verified = async (system: Governed, source: string): Promise<Said> => {
     const said = await propose(system, cites(source))
@@ -208,7 +208,7 @@ describe('its sources', () => {
   const yes = { valid: true, unverified: [] }
   const no = (source: string) => ({ valid: false, unverified: [source] })
 
-  /** A call that an agent really made. */
+  /** Makes a call as the agent. */
   async function looked(system: Governed, by = sales) {
     await system.call('crm__look', { id: 'deal-1' }, by)
     const done = async () =>
@@ -248,14 +248,14 @@ describe('its sources', () => {
       expect(await verified(system, source), source).toEqual(no(source))
   })
 
-  test('R2 another agent made that call, so it is no source', async () => {
+  test('R2 a call of another agent is not a source', async () => {
     const system = await trustedBy(asking())
     const { seq, ids } = await looked(system, support)
     for (const source of [`ledger:${seq}`, `mcp:crm/look#${String(ids?.call)}`])
       expect(await verified(system, source), source).toEqual(no(source))
   })
 
-  test('R2 what was refused shows nothing', async () => {
+  test('R2 a refused call is not a source', async () => {
     const system = await trustedBy(asking())
     await system.call('crm__look', { id: 7 })
     const refused = async () => (await system.entries(['call.refused']))[0]
@@ -264,7 +264,7 @@ describe('its sources', () => {
     expect(await verified(system, source)).toEqual(no(source))
   })
 
-  test('R2 a call of cowork itself goes by its own name', async () => {
+  test('R2 a call of a cowork tool has its own name', async () => {
     const system = await trustedBy(asking())
     await system.call('cowork_check_trust', { domain: 'crm' })
     const done = async () =>
@@ -276,7 +276,7 @@ describe('its sources', () => {
     expect(await verified(system, source)).toEqual(yes)
   })
 
-  test('R2 a proposal that one made oneself can be cited, by its call or its entry', async () => {
+  test('R2 an agent can cite its own proposal by call or entry', async () => {
     const system = await trustedBy(asking())
     await propose(system, {})
     const [own] = await system.entries(['proposal.created'])
@@ -284,7 +284,7 @@ describe('its sources', () => {
       expect(await verified(system, source), source).toEqual(yes)
   })
 
-  test('R2 a call of long ago is not recent enough', async () => {
+  test('R2 an old call is not recent enough', async () => {
     const system = await trustedBy(asking({ max_age: '1h' }))
     const { seq } = await looked(system)
     const given = () =>
@@ -297,7 +297,7 @@ describe('its sources', () => {
     })
   })
 
-  test('R2 a file is a source as this agent saw it, with that content', async () => {
+  test('R2 a file is a source with the content that this agent read', async () => {
     const system = await trustedBy(asking())
     const [seen, other] = ['a', 'b'].map((digit) => digit.repeat(64))
     const read = (path: string, by = sales) =>
@@ -320,7 +320,7 @@ describe('its sources', () => {
       expect(await verified(system, source), source).toEqual(no(source))
   })
 
-  test('R2 several sources are checked each, and named once', async () => {
+  test('R2 each of several sources is checked and reported once', async () => {
     const system = await trustedBy(asking())
     const { seq } = await looked(system)
     const criteria = {

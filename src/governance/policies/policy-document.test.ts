@@ -27,7 +27,7 @@ function problemsOf(given: unknown, schemas: string[] = []): string[] {
   throw new Error('nothing was refused')
 }
 
-test('Y6 values and YAML are read as the same policies', () => {
+test('Y6 values and YAML parse to the same policies', () => {
   const read = parsePolicyDocument(body, [])
   expect(read.policies[0]).toMatchObject({ mode: 'enforce', rules: [{ approvers: 1 }, {}, {}] })
   expect(parsePolicyDocument(JSON.stringify(body), [])).toEqual(read)
@@ -107,13 +107,13 @@ test.each([
     },
     'policies: expected at most 500 rules with a pattern',
   ],
-])('Y6 %s is refused in words', (_, given, why) => {
+])('Y6 %s is refused with a message', (_, given, why) => {
   const [first] = problemsOf(given)
   if (typeof why === 'string') expect(first).toBe(why)
   else expect(first).toMatch(why)
 })
 
-test('Y6 all problems are named at once', () => {
+test('Y6 all problems are reported at once', () => {
   const rules = [
     { field: 'x', constraint: 'value_range' },
     { field: '', constraint: 'readonly' },
@@ -121,7 +121,7 @@ test('Y6 all problems are named at once', () => {
   expect(problemsOf({ policies: [{ id: 'a', rules }], mapping: [] })).toHaveLength(3)
 })
 
-test('Y2 Y6 a pattern that would hang another engine is read and asked in time', () => {
+test('Y2 Y6 a pattern that would hang another engine compiles and matches in time', () => {
   const rule = { field: 'x', constraint: 'regex', pattern: '(x+x+)+y' }
   expect(parsePolicyDocument({ policies: [{ id: 'a', rules: [rule] }] }, []).policies).toHaveLength(
     1,

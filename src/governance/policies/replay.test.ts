@@ -49,7 +49,7 @@ function replayOf(candidate: CandidatePolicy, all: readonly RecordedCall[]) {
   return replay.result()
 }
 
-describe('one judged again', () => {
+describe('replay of one record', () => {
   test.each([
     ['nothing forbids it', {}, [], 'act'],
     ['trust was low then', { trustLevel: 0.4 }, [], 'escalate'],
@@ -72,7 +72,7 @@ describe('one judged again', () => {
     expect(replayOutcome(under([...rules]), recorded(more))).toBe(outcome)
   })
 
-  test('Y6 without a mapping a proposal is blocked, and a call has its defaults', () => {
+  test('Y6 without a mapping a proposal is blocked and a call has its defaults', () => {
     const elsewhere = candidateOf({
       policies: [{ id: 'p' }],
       mappings: [{ agent_id: '*', domain: 'erp', policy_id: 'p' }],
@@ -98,7 +98,7 @@ describe('one judged again', () => {
     ).toBe(outcome)
   })
 
-  test('Y6 Y7 where trust would decide and none is on record, nobody can tell', () => {
+  test('Y6 Y7 if trust would decide and none is recorded, there is no outcome', () => {
     const named = candidateOf({
       policies: [{ id: 'p' }],
       mappings: [{ agent_id: '*', domain: 'files', policy_id: 'p' }],
@@ -115,7 +115,7 @@ describe('one judged again', () => {
     })
   })
 
-  test('Y6 R1 reasoning is judged again, as of then', () => {
+  test('Y6 R1 reasoning is assessed again as of its time', () => {
     const asking = candidateOf({
       policies: [{ id: 'p', reasoning_schema: 'r' }],
       mappings: [{ agent_id: '*', domain: '*', policy_id: 'p' }],
@@ -131,7 +131,7 @@ describe('one judged again', () => {
     expect(judgedAgain({ reasoning: given(0), unverified: ['ledger:1'] })).toBe('escalate')
   })
 
-  test('Y6 what is too deep to be judged is left out', () => {
+  test('Y6 a record too deep to check is skipped', () => {
     let change: unknown = {}
     for (let depth = 0; depth < 100; depth++) change = { change }
     expect(replayOutcome(under([]), recorded({ change }))).toBeUndefined()
@@ -146,7 +146,7 @@ const rule = fc.oneof(
   fc.record({ field, constraint: fc.constant('value_range'), min: fc.integer({ max: 5 }) }),
 )
 const rulesOf = fc.array(rule, { maxLength: 4 })
-/** A month of proposals, in three domains, as they came. */
+/** A month of proposals in three domains. */
 const month = fc.array(
   fc.record({
     agent: fc.constantFrom('sales', 'support'),
@@ -159,7 +159,7 @@ const month = fc.array(
   { maxLength: 60 },
 )
 
-describe('a month judged again', () => {
+describe('replay of a month', () => {
   const setOf = (rules: object[]) =>
     candidateOf({
       policies: [{ id: 'p', rules }],
@@ -168,7 +168,7 @@ describe('a month judged again', () => {
         { agent_id: 'sales', domain: 'erp', policy_id: 'p' },
       ],
     })
-  /** As it was recorded under these rules, by the same judge that decides. */
+  /** Records the outcome under these rules, with the function that decides. */
   function lived(
     candidate: CandidatePolicy,
     given: Omit<RecordedCall, keyof typeof plain>,
@@ -189,7 +189,7 @@ describe('a month judged again', () => {
     unverified: [],
   }
 
-  test('Y6 under the rules it was lived with nothing comes out differently', () => {
+  test('Y6 the original rules change no outcome', () => {
     fc.assert(
       fc.property(rulesOf, month, (rules, given) => {
         const candidate = setOf(rules)
@@ -206,7 +206,7 @@ describe('a month judged again', () => {
     )
   })
 
-  test('Y6 under other rules the table is the same twice, in any order, and counts every one', () => {
+  test('Y6 other rules give the same table in any order, counting every record', () => {
     fc.assert(
       fc.property(rulesOf, rulesOf, month, (old, young, given) => {
         const [before, after] = [setOf(old), setOf(young)]
@@ -223,7 +223,7 @@ describe('a month judged again', () => {
           expect(examples).toHaveLength(Math.min(3, count))
           for (const one of examples) {
             expect(one.outcome).toBe(from)
-            // What it would become is what would have been decided.
+            // The simulated outcome equals the real decision.
             expect(lived(after, one).outcome).toBe(to)
           }
         }
@@ -231,7 +231,7 @@ describe('a month judged again', () => {
     )
   })
 
-  test('Y6 the table reads as one line, the most frequent first', () => {
+  test('Y6 the summary is one line, most frequent first', () => {
     const all = [
       ...Array.from({ length: 14 }, () => recorded()),
       ...Array.from({ length: 2 }, () => recorded({ outcome: 'suggest', change: { id: 1 } })),

@@ -21,11 +21,11 @@ const simulate = (on: Governed, args: object, by = anna): Promise<Said> =>
 describe('one proposal', () => {
   const supposed = { agent_id: 'sales', domain: 'crm', proposed_change: { note: 'x' } }
 
-  test('Y6 what would become of it is shown beside what becomes of it now, and nothing is stored', async () => {
+  test('Y6 it shows the simulated and the current outcome, and stores nothing', async () => {
     const system = await governed(body([]))
     await trusted(system, 0.9)
-    const said = await simulate(system, { body: forbidden, proposal: supposed })
-    expect(said).toMatchObject({
+    const result = await simulate(system, { body: forbidden, proposal: supposed })
+    expect(result).toMatchObject({
       summary: 'act→blocked',
       before: { mode: 'act', policy_id: 'p', violations: [], trust_level: 0.9 },
       after: { mode: 'blocked', violations: [{ rule_id: 'rule_1', field: 'note' }] },
@@ -39,7 +39,7 @@ describe('one proposal', () => {
     expect(await propose(system)).toMatchObject({ mode: 'act' })
   })
 
-  test('Y6 trust may be supposed, and another policy of those in force', async () => {
+  test('Y6 trust and another active policy can be assumed', async () => {
     const system = await governed({
       policies: [{ id: 'p' }, { id: 'q', rules: [{ field: 'note', constraint: 'readonly' }] }],
       mappings: [{ agent_id: '*', domain: 'crm', policy_id: 'p' }],
@@ -75,14 +75,14 @@ describe('one proposal', () => {
     expect(await simulate(await governed(), args)).toMatchObject({ fault })
   })
 
-  test('Y6 A3 it is for people', async () => {
+  test('Y6 A3 agents cannot simulate', async () => {
     const system = await governed()
     expect(await simulate(system, { days: 1 }, sales)).toMatchObject({ fault: 'human_required' })
   })
 })
 
-describe('what is on record', () => {
-  test('Y6 is judged again with the trust of that time, and told by entry', async () => {
+describe('recorded calls', () => {
+  test('Y6 they are replayed with the trust of that time and listed by entry', async () => {
     const system = await governed(body([]))
     await trusted(system, 0.9)
     const acted = await proposed(system)
@@ -115,7 +115,7 @@ describe('what is on record', () => {
     expect(await simulate(system, { body: risky, days: 1 })).toEqual(said)
   })
 
-  test('Y6 what rules refused is on record too, and would be let through by others', async () => {
+  test('Y6 refused calls are replayed too, and other rules can allow them', async () => {
     const system = await governed(forbidden)
     await trusted(system, 0.6)
     await propose(system)
@@ -132,7 +132,7 @@ describe('what is on record', () => {
     expect(refused?.data).toMatchObject({ details: { trust_level: 0.6, gate_open: false } })
   })
 
-  test('Y6 L8 what was erased is skipped', async () => {
+  test('Y6 L8 erased records are skipped', async () => {
     const system = await governed(forbidden)
     await propose(system)
     const [refused] = await system.entries(['call.refused'])
@@ -145,7 +145,7 @@ describe('what is on record', () => {
     })
   })
 
-  test('Y6 only so many days, this agent and this domain are looked at', async () => {
+  test('Y6 days, agent and domain limit the replay', async () => {
     const system = await governed(body([], '*'))
     await propose(system)
     system.move(10 * day)
@@ -160,7 +160,7 @@ describe('what is on record', () => {
     expect(await replayed({ agent_id: 'support', domain: 'erp' })).toBe(0)
   })
 
-  test('Y6 a month of any proposals gives the same table twice, and none under the rules it was lived with', async () => {
+  test('Y6 any month gives the same table twice, and no changes under its original rules', async () => {
     const moment = fc.record({
       agent: fc.constantFrom(sales, support),
       domain: fc.constantFrom('crm', 'erp'),
@@ -192,7 +192,7 @@ describe('what is on record', () => {
   })
 })
 
-test('Y6 Y7 calls are judged again too, also those that nobody had a say in', async () => {
+test('Y6 Y7 calls are replayed too, including undecided ones', async () => {
   const write = defineTool({
     name: 'write_file',
     title: 'Write',

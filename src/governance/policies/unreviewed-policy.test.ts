@@ -16,7 +16,7 @@ const none = { policies: [], mappings: [] }
 const simulate = (on: Governed, given: object): Promise<Said> =>
   on.call('cowork_simulate_policy', { body: given, days: 7 }, anna)
 
-describe('calls whose arguments are not on record', () => {
+describe('calls without recorded arguments', () => {
   const reading = async (settings: object = {}) => {
     const { tool } = actingTool('files', 'read')
     const system = await governed({ ...settings }, { tools: [tool] })
@@ -26,7 +26,7 @@ describe('calls whose arguments are not on record', () => {
     return system
   }
 
-  test('Y6 a read that a rule about values could have stopped is skipped, and that is said', async () => {
+  test('Y6 a read that a value rule could have blocked is skipped and counted', async () => {
     const system = await reading()
     expect(await simulate(system, onPath)).toMatchObject({
       summary: 'nothing would change, 3 could not be replayed',
@@ -35,7 +35,7 @@ describe('calls whose arguments are not on record', () => {
     })
   })
 
-  test('Y6 a read that no rule can stop would be done again', async () => {
+  test('Y6 a read that no rule can block has the same outcome', async () => {
     const system = await reading()
     for (const given of [
       none,
@@ -50,7 +50,7 @@ describe('calls whose arguments are not on record', () => {
       })
   })
 
-  test('Y6 a read that is on record with its arguments counts once', async () => {
+  test('Y6 a read with recorded arguments counts once', async () => {
     const system = await reading({
       ...onPath,
       policies: [{ ...onPath.policies[0], mode: 'shadow' }],
@@ -62,7 +62,7 @@ describe('calls whose arguments are not on record', () => {
     })
   })
 
-  test('Y6 what a rule refused is counted', async () => {
+  test('Y6 a refused call is counted', async () => {
     const system = await reading(onPath)
     expect(await simulate(system, none)).toMatchObject({
       summary: 'nothing would change, 2 could not be replayed',
@@ -71,7 +71,7 @@ describe('calls whose arguments are not on record', () => {
     })
   })
 
-  test('Y6 what a rule refused is judged again where its arguments are on record', async () => {
+  test('Y6 a refused call with recorded arguments is replayed', async () => {
     const system = await governed()
     const refused = (effect: string, path: string) =>
       system.ledger.transact(async (tx) =>
@@ -87,7 +87,7 @@ describe('calls whose arguments are not on record', () => {
       )
     for (const effect of ['read', 'write']) await refused(effect, 'secret')
     await refused('write', 'ok')
-    // Whether trust had let the write go is not on record.
+    // The ledger does not say whether trust had allowed the write.
     expect(await simulate(system, onPath)).toMatchObject({
       summary: 'nothing would change, 1 could not be replayed',
       replayed: 2,
@@ -100,7 +100,7 @@ describe('calls whose arguments are not on record', () => {
   })
 })
 
-describe('arguments of which the ledger keeps a digest', () => {
+describe('arguments recorded as a digest', () => {
   const digest = { bytes: 3, sha256: 'ab'.repeat(32) }
   const write = defineTool({
     name: 'write_file',
@@ -136,16 +136,19 @@ describe('arguments of which the ledger keeps a digest', () => {
     ['new', 1],
     ['edits.old', 1],
     ['*', 2],
-    // What stands in the digest, the call never had.
+    // The fields of the digest are not arguments of the call.
     ['sha256', 0],
     ['content.bytes', 0],
-  ])('Y6 a rule about the value of %s leaves %d that nobody can tell', async (field, skipped) => {
-    const rule = { field, constraint: 'regex', pattern: '^[a-z]*$' }
-    const said = await simulate(await written(), body(rule))
-    expect(said).toMatchObject({ skipped, replayed: 2 - skipped, table: [] })
-  })
+  ])(
+    'Y6 a rule about the value of %s leaves %d calls without an outcome',
+    async (field, skipped) => {
+      const rule = { field, constraint: 'regex', pattern: '^[a-z]*$' }
+      const result = await simulate(await written(), body(rule))
+      expect(result).toMatchObject({ skipped, replayed: 2 - skipped, table: [] })
+    },
+  )
 
-  test('Y6 what does not look at the value is judged', async () => {
+  test('Y6 a rule that does not read the value is replayed', async () => {
     const system = await written()
     expect(await simulate(system, onPath)).toMatchObject({ replayed: 2, skipped: 0, table: [] })
     expect(

@@ -12,7 +12,7 @@ const body = (constraint?: string) => ({
 let daemons: Governed[]
 beforeAll(async () => {
   const store = postgresStore(await createMigratedDatabase(inject('postgresUrl')))
-  // The first makes the tables; then they start on an empty one together.
+  // The first daemon creates the tables; then all start together on an empty one.
   const first = await openGoverned(body(), {}, store)
   const others = await Promise.all([1, 2].map(() => openGoverned(body(), {}, store)))
   daemons = [first, ...others]
@@ -33,14 +33,14 @@ test('Y6 daemons that start together load the file once', async () => {
   expect(await first.entries(['policy.loaded'])).toHaveLength(1)
 })
 
-test('Y6 what one daemon saves holds in the others once they heard of it', async () => {
+test('Y6 a version saved by one daemon becomes active in the others', async () => {
   const [first, second] = daemons as [Governed, Governed]
   await save(first, body('readonly'))
   await second.governance.versions.refresh()
   expect(await propose(second)).toMatchObject({ fault: 'policy_blocked', policy_id: 'crm' })
 })
 
-test('Y6 what is saved at once in several daemons is one history, and the last of it holds', async () => {
+test('Y6 concurrent saves in several daemons form one history, and the last version is active', async () => {
   const wanted = daemons.flatMap((daemon, at) =>
     ['high_risk', 'readonly'].map((constraint) => ({
       daemon,

@@ -21,7 +21,7 @@ const save = (to: Governed, given: unknown, more: object = {}, by = anna): Promi
 const versionsOf = async (of: Governed) =>
   (await of.call('cowork_policy_versions', {}, anna))['versions'] as Said[]
 
-/** A daemon from its start to its end. */
+/** Runs a daemon from start to end. */
 async function during<T>(store: Store, settings: Settings, act: (daemon: Governed) => Promise<T>) {
   const daemon = await openGoverned(settings, {}, store)
   await daemon.governance.versions.start()
@@ -32,8 +32,8 @@ async function during<T>(store: Store, settings: Settings, act: (daemon: Governe
   }
 }
 
-describe('what is in force', () => {
-  test('Y6 the file is version 0 and on record, once', async () => {
+describe('the active version', () => {
+  test('Y6 the file is recorded once as version 0', async () => {
     const store = sqliteStore()
     for (const _ of [1, 2])
       await during(store, free, async (daemon) => {
@@ -57,7 +57,7 @@ describe('what is in force', () => {
       })
   })
 
-  test('Y6 what a person saves holds from the next proposal on, and decisions record the version', async () => {
+  test('Y6 a saved version applies to the next proposal, and decisions record the version', async () => {
     const system = await governed(free)
     const before = await proposed(system)
     const saved = await save(system, careful, { note: 'after the audit' })
@@ -81,7 +81,7 @@ describe('what is in force', () => {
     expect((await system.verify()).problems).toEqual([])
   })
 
-  test('Y6 the same again is no new version, an older one again is', async () => {
+  test('Y6 saving the same content adds no version, saving older content does', async () => {
     const system = await governed(free)
     const first = (await save(system, careful))['version']
     expect(await save(system, careful)).toMatchObject({ version: first, number: 1, changed: false })
@@ -90,7 +90,7 @@ describe('what is in force', () => {
     expect((await versionsOf(system)).map(({ number }) => number)).toEqual([3, 2, 1, 0])
   })
 
-  test('Y6 the newest wins over a restart: what was saved, or a file that was changed since', async () => {
+  test('Y6 the newest version wins after a restart: the saved one, or a file changed since', async () => {
     const store = sqliteStore()
     const modeNow = async (daemon: Governed) =>
       (await propose(daemon))['fault'] ?? (await propose(daemon))['high_risk_field']
@@ -99,7 +99,7 @@ describe('what is in force', () => {
     await during(store, strict, async (daemon) =>
       expect(await modeNow(daemon)).toBe('policy_blocked'),
     )
-    // Back to what it said first is a change too.
+    // Restoring the first content is a change too.
     await during(store, free, async (daemon) => {
       expect(await modeNow(daemon)).toBe(false)
       expect((await versionsOf(daemon)).map(({ source }) => source)).toEqual([
@@ -111,7 +111,7 @@ describe('what is in force', () => {
     })
   })
 
-  test('Y6 a file that says what was saved already is on record, and a change back counts', async () => {
+  test('Y6 a file with the saved content is recorded, and a change back counts', async () => {
     const store = sqliteStore()
     await during(store, free, (daemon) => save(daemon, careful))
     await during(store, careful, async (daemon) =>
@@ -122,7 +122,7 @@ describe('what is in force', () => {
     )
   })
 
-  test('Y6 other settings of the file change the version, not what was saved', async () => {
+  test('Y6 other settings of the file change the version, not the saved document', async () => {
     const store = sqliteStore()
     const saved = await during(store, free, (daemon) => save(daemon, careful))
     const settings = { ...free, 'authority.high_risk_mode': 'strictest' }
@@ -134,7 +134,7 @@ describe('what is in force', () => {
     })
   })
 
-  test('Y6 A11 a version that cannot be read forbids everything until another is saved', async () => {
+  test('Y6 A11 an unreadable version forbids everything until another is saved', async () => {
     const store = sqliteStore()
     await during(store, free, async (daemon) => {
       await save(daemon, careful)
@@ -152,7 +152,7 @@ describe('what is in force', () => {
     })
   })
 
-  test('Y6 the list has what is in force, to be edited, and mappings that people approved', async () => {
+  test('Y6 the list has the active document for editing and approved mappings', async () => {
     const system = await governed(free)
     await save(system, careful)
     await propose(system, { domain: 'elsewhere' })
@@ -174,7 +174,7 @@ describe('what is in force', () => {
   })
 })
 
-describe('who saves, and what', () => {
+describe('saving', () => {
   test.each([
     ['an agent', sales, 'human_required'],
     ['a reviewer', { ...personCaller(), role: 'reviewer' }, 'role_required'],
@@ -184,7 +184,7 @@ describe('who saves, and what', () => {
     expect(await propose(system)).toMatchObject({ status: 'pending' })
   })
 
-  test('Y6 what does not parse is refused in words, and nothing changes', async () => {
+  test('Y6 an invalid document is refused with its problems, and nothing changes', async () => {
     const system = await governed(free)
     const hostile = { ...rule('regex'), pattern: '(?<=a)b' }
     for (const wrong of ['policies: [', body(hostile), { policies: 7 }, 'x'.repeat(201_000)])
@@ -196,7 +196,7 @@ describe('who saves, and what', () => {
     expect(await system.rows('policy_version')).toEqual([])
   })
 
-  test('Y6 who edits what another changed meanwhile is told', async () => {
+  test('Y6 saving over a newer version is refused', async () => {
     const system = await governed(free)
     const { version } = await save(system, careful)
     const from = system.governance.versions.buildPolicies({ policies: [], mappings: [] }).version
@@ -210,7 +210,7 @@ describe('who saves, and what', () => {
   test.each([
     ['no mapping is left for it', { ...free, mappings: [mappingOf('support')] }],
     ['its policy forbids all it proposed', { ...free, policies: [anyReadonly] }],
-  ])('Y6 an agent that worked lately is not locked out by mistake: %s', async (_, locking) => {
+  ])('Y6 a recently active agent is not locked out by mistake: %s', async (_, locking) => {
     const system = await governed(free)
     await propose(system)
     await propose(system, {}, support)
@@ -222,13 +222,13 @@ describe('who saves, and what', () => {
     })
     expect(await versionsOf(system)).toEqual([])
     expect(await save(system, locking, { confirm: true })).toMatchObject({ changed: true })
-    // It is locked out already: saving something else does not ask again.
+    // The agent is locked out already: another save needs no confirmation.
     expect(
       await save(system, { ...locking, policies: [...locking.policies, { id: 'b' }] }),
     ).toEqual(expect.objectContaining({ changed: true }))
   })
 
-  test('Y6 who has a way left, or worked long ago, is not asked about', async () => {
+  test('Y6 agents that keep a way or worked long ago need no confirmation', async () => {
     const system = await governed(free)
     await propose(system, { proposed_change: { note: 'x' } })
     await propose(system, { proposed_change: { amount: 1 } })
@@ -240,8 +240,8 @@ describe('who saves, and what', () => {
   })
 })
 
-describe('what there was', () => {
-  test('Y6 a version says what it said, and two are compared line by line', async () => {
+describe('earlier versions', () => {
+  test('Y6 a version has its content, and two are compared line by line', async () => {
     const system = await governed(free)
     const { version, from } = await save(system, strict)
     const shown = await system.call('cowork_policy_versions', { version: from }, anna)
@@ -270,7 +270,7 @@ describe('what there was', () => {
     expect(written).toMatchObject({ to: 'written', changed: false, diff: '' })
   })
 
-  test('Y6 a version that does not exist is not found', async () => {
+  test('Y6 an unknown version is an error', async () => {
     const system = await governed(free)
     await save(system, strict)
     for (const [tool, args] of [

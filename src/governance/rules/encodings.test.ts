@@ -99,17 +99,17 @@ describe('encodings', () => {
     [{ field: 'region', value: 'emea' }],
     {},
     [],
-  ])('RS3 ordinary text and allowed values stay free: %j', (change) => {
+  ])('RS3 ordinary text and allowed values pass: %j', (change) => {
     expect(judged(change)).toMatchObject({ hardStop: false, isUnreadable: false, violations: [] })
   })
 
-  test('RS3 without hard stops an unreadable change asks a person', () => {
+  test('RS3 without hard stops an unreadable change needs approval', () => {
     const change = { raw: 'make it cheaper' }
     expect(judged(change, { of: soft })).toMatchObject({ hardStop: false, isUnreadable: true })
     expect(judged(change, { of: [] })).toMatchObject({ hardStop: false, isUnreadable: true })
   })
 
-  test('RS3 M7 an unreadable change asks as many people as the strictest rule', () => {
+  test('RS3 M7 an unreadable change needs as many approvals as the strictest rule', () => {
     const of = [{ id: 'price', field: 'price', constraint: 'high_risk', approvers: 2 }]
     expect(judged({ raw: 'make it cheaper' }, { of })).toMatchObject({
       hardStop: false,
@@ -150,7 +150,7 @@ describe('encodings', () => {
     '```json ' + '``` '.repeat(200_000) + 'x',
     '"'.repeat(900_000),
     JSON.stringify(Array.from({ length: 90_000 }, () => 'a=1')),
-  ])('RS3 a hostile text is judged in bounded time', (text) => {
+  ])('RS3 a hostile text is checked in bounded time', (text) => {
     expect(judged({ payload: text }).rulesChecked).toBe(3)
   })
 
@@ -209,7 +209,7 @@ test('RS3 any encoding of a field hits the rules that the plain form hits', () =
   )
 })
 
-test('RS3 whatever a text is, it is judged or refused, and it never breaks the judge', () => {
+test('RS3 any text is evaluated or refused without a crash', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
       expect(judged({ a: value, b: text, c: JSON.stringify({ text }) }).rulesChecked).toBe(3)

@@ -20,7 +20,7 @@ test.each([
   expect(resolveMode(rules, given)).toEqual({ mode, gated: false })
 })
 
-test('M2 thresholds are those of the configuration', () => {
+test('M2 the configuration sets the thresholds', () => {
   const own = toModeRules(
     configSchema.parse({ authority: { thresholds: { suggest: 0.2, act: 0.4 } } }),
   )
@@ -39,7 +39,7 @@ test.each([0, 0.3, 0.5, 0.8, 1])(
   },
 )
 
-test('M1 strictest takes the stricter of that and what trust says', () => {
+test('M1 strictest uses the stricter of suggest and the mode by trust', () => {
   const of = (score: number) =>
     resolveMode(strictest, { score, gateOpen: true, highRisk: true }).mode
   expect([of(0.3), of(0.5), of(0.9)]).toEqual(['escalate', 'suggest', 'suggest'])
@@ -54,7 +54,7 @@ test('T11 a closed gate turns act into suggest, and only that', () => {
   expect(closed(0.3)).toEqual({ mode: 'escalate', gated: false })
 })
 
-test('M6 the stricter of two modes loosens neither', () => {
+test('M6 the stricter of two modes relaxes neither', () => {
   const order: Mode[] = ['act', 'suggest', 'escalate']
   const mode = fc.constantFrom(...order)
   fc.assert(

@@ -19,18 +19,18 @@ test.each([
   expect(Math.round(evidenceLevel({ good, bad }) * 10_000) / 10_000).toBe(level)
 })
 
-// Computed with 30 digits by another program (mpmath's betainc).
+// Computed with 30 digits by mpmath's betainc.
 test.each([
   [0.001, 0.375, 0.1670187873646199],
   [3, 0.125, 0.3434994134037469],
   [10, 0.25, 0.473470407583906],
   [30, 3.625, 0.07651599561504985],
   [60.5, 1.875, 0.706595942094103],
-])('T11 evidence in parts, %d good and %d bad, is weighed to 13 digits', (good, bad, level) => {
+])('T11 fractional evidence, %d good and %d bad, is weighted to 13 digits', (good, bad, level) => {
   expect(evidenceLevel({ good, bad })).toBeCloseTo(level, 13)
 })
 
-test('T11 for whole overrides the level is what the closed form of the distribution gives', () => {
+test('T11 for integer overrides the level equals the closed form of the distribution', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 40 }), (good, bad) => {
       const a = 6.9536 + good

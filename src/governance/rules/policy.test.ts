@@ -8,7 +8,7 @@ import { createPolicies } from './policy.ts'
 
 type RuleInput = { field: string; constraint: string; [key: string]: unknown }
 
-/** What one policy of these rules says of a change. */
+/** Evaluates a change with one policy of these rules. */
 function judged(rules: RuleInput[], change: unknown, field?: string, mode = 'enforce') {
   const config = configSchema.parse({ policies: [{ id: 'p', rules, mode }] })
   const policies = createPolicies(config)
@@ -39,7 +39,7 @@ test('Y1 two agents can share a policy, and one agent have two in two domains', 
   expect(find('support', 'billing')).toBeUndefined()
 })
 
-test('Y1 an exact agent wins over an exact domain, that over the longer literal', () => {
+test('Y1 an exact agent precedes an exact domain, which precedes the longer literal', () => {
   const find = mapped([
     ['*', '*', 'all'],
     ['sales-*', '*', 'some-agents'],
@@ -56,7 +56,7 @@ test('Y1 an exact agent wins over an exact domain, that over the longer literal'
   expect(find('other', 'files')).toBe('all')
 })
 
-test('Y1 mappings that people approved are found in the same order, after the file when equal', () => {
+test('Y1 approved mappings have the same order, after equal ones of the file', () => {
   const find = mapped(
     [
       ['sales', '*', 'file'],
@@ -72,7 +72,7 @@ test('Y1 mappings that people approved are found in the same order, after the fi
   expect(find('sales', 'files')).toBe('file')
 })
 
-test('Y1 Y4 what a person approved is for that agent and that domain: in it * is no pattern', () => {
+test('Y1 Y4 an approved mapping covers that agent and domain only: * is not a pattern there', () => {
   const find = mapped(
     [['finance', 'crm', 'file']],
     [
@@ -91,7 +91,7 @@ test('Y1 Y4 what a person approved is for that agent and that domain: in it * is
   expect(find('other', 'crm')).toBeUndefined()
 })
 
-test('Y1 a mapping to a policy that is gone gives none, rather than a less specific one', () => {
+test('Y1 a mapping to a missing policy gives none instead of a less specific one', () => {
   const policies = createPolicies(
     configSchema.parse({
       policies: [{ id: 'p' }],
@@ -103,7 +103,7 @@ test('Y1 a mapping to a policy that is gone gives none, rather than a less speci
   expect(policies.find('sales', 'crm')?.id).toBe('p')
 })
 
-test('Y1 the most specific mapping wins, whatever their order', () => {
+test('Y1 the most specific mapping wins in any order', () => {
   const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*'), minLength: 1, maxLength: 3 })
   const text = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 3 })
   const pair = fc.tuple(glob, glob)
@@ -142,7 +142,7 @@ test('Y1 isMapped says whether the file maps anything', () => {
   expect(createPolicies(configSchema.parse(one)).isMapped).toBe(true)
 })
 
-test('Y6 the version changes with policies, mappings and authority, and with nothing else', () => {
+test('Y6 the version depends only on policies, mappings and authority', () => {
   const versionOf = (input: object) => createPolicies(configSchema.parse(input)).version
   const plain = versionOf({})
   expect(plain).toMatch(/^[\da-f]{16}$/)
@@ -156,7 +156,7 @@ test('Y6 the version changes with policies, mappings and authority, and with not
   expect(new Set([plain, ...others]).size).toBe(5)
 })
 
-test('M3 the default high-risk fields are reviewed with or without a policy', () => {
+test('M3 the default high-risk fields need review with or without a policy', () => {
   const policies = createPolicies(configSchema.parse({}))
   const risky = (change: unknown) => policies.evaluate(undefined, extractFields(change)).highRisk
   expect(risky({ deal_stage: 1, utm_source: 2, note: 3 })).toEqual(['deal_stage', 'utm_source'])
@@ -174,7 +174,7 @@ test('M3 a full glob is accepted', () => {
   expect(highRisk).toEqual(['a_secret_b'])
 })
 
-test('Y2 readonly is broken by touching the field, even without a value', () => {
+test('Y2 touching a readonly field violates the rule, even without a value', () => {
   const rules = [{ field: 'id', constraint: 'readonly', reason: 'Given by the store.' }]
   const violation = { rule_id: 'rule_1', field: 'id', severity: 'hard_stop' }
   expect(judged(rules, undefined, 'id')).toMatchObject({
@@ -209,7 +209,7 @@ test.each<[string, RuleInput, unknown, boolean]>([
   ['a text that does not', form, { email: 'a@example.org' }, false],
   ['a number for a text', form, { email: 5 }, false],
   ['half a character', form, { email: { a: '\ud800' } }, false],
-])('Y2 %s is judged', (_case, rule, change, isAllowed) => {
+])('Y2 %s is evaluated', (_case, rule, change, isAllowed) => {
   const { hardStop, violations } = judged([rule], change)
   expect(hardStop).toBe(!isAllowed)
   expect(violations.length > 0).toBe(!isAllowed)
@@ -230,7 +230,7 @@ test('Y2 one end of a range is enough', () => {
   ).toBe('Must be a number of at most 1.')
 })
 
-test('Y2 a value that is asked for elsewhere does not escape by being named apart', () => {
+test('Y2 a value does not escape its rule under a separate name', () => {
   expect(judged([range], { from: 1, to: 1_000_000 }, 'amount').hardStop).toBe(true)
   expect(judged([range], { 'amount.note': 1, to: 1_000_000 }, 'amount').hardStop).toBe(true)
   expect(judged([range], { value: 5 }, 'amount').hardStop).toBe(false)
@@ -238,7 +238,7 @@ test('Y2 a value that is asked for elsewhere does not escape by being named apar
   expect(judged([range], undefined, 'amount').hardStop).toBe(false)
 })
 
-test('Y2 a rule with a path holds at any depth and through lists', () => {
+test('Y2 a rule with a path applies at any depth and through lists', () => {
   const rules = [{ ...range, field: 'order.amount' }]
   expect(judged(rules, { order: { amount: 500 } }).violations[0]?.field).toBe('order.amount')
   expect(judged(rules, { value: { Order: [{ Amount: 500 }] } }).hardStop).toBe(true)
@@ -251,12 +251,12 @@ test('Y2 the same field of many items is one violation', () => {
   expect(judged([range], { items }).violations.map(({ field }) => field)).toEqual(['items.amount'])
 })
 
-test('Y2 reasons do not repeat values, which may be secret', () => {
+test('Y2 reasons do not contain values, which may be secret', () => {
   const { violations } = judged([{ ...form, field: 'token' }], { token: 'hunter22' })
   expect(JSON.stringify(violations)).not.toContain('hunter22')
 })
 
-test('Y2 hostile patterns and values end soon', () => {
+test('Y2 hostile patterns and values finish fast', () => {
   const long = 'a'.repeat(100_000)
   for (const pattern of ['(a+)+$', '^(a|a?)+$', '(a*)*b', '^((a{0,30}){0,30})$']) {
     const rule = { field: '*', constraint: 'regex', pattern }
@@ -301,7 +301,7 @@ test('Y3 a rule that only warns does not block and is counted', () => {
   })
 })
 
-test('A4 the rule that is broken says how many people must approve, the most of several', () => {
+test('A4 the violated rule sets the number of approvers, the maximum of several', () => {
   const two = { ...range, severity: 'warn', approvers: 2 }
   const three = { field: 'discount', constraint: 'high_risk', approvers: 3 }
   expect(judged([two, three], { amount: 5 }).approvers).toBe(1)
@@ -309,7 +309,7 @@ test('A4 the rule that is broken says how many people must approve, the most of 
   expect(judged([two, three], { amount: 500, discount: 1 }).approvers).toBe(3)
 })
 
-test('Y6 a shadow policy says what it finds and enforces nothing', () => {
+test('Y6 a shadow policy reports violations and enforces nothing', () => {
   const rules = [
     { ...range, approvers: 2 },
     { field: 'discount', constraint: 'high_risk' },
@@ -325,7 +325,7 @@ test('Y6 a shadow policy says what it finds and enforces nothing', () => {
   })
 })
 
-test('M4 wherever a field is put, the rule about it finds it', () => {
+test('M4 a rule finds its field at any position', () => {
   const wrap = fc.constantFrom<((inner: unknown) => unknown)[]>(
     (inner) => ({ value: inner }),
     (inner) => ({ 'a.b': inner, other: 1 }),

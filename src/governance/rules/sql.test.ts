@@ -133,7 +133,7 @@ test.each([
   expect(typeof isWrite(text)).toBe('boolean')
 })
 
-test('RS3 more verbs than the limit are unreadable, however many texts hold them', () => {
+test('RS3 more verbs than the limit are unreadable, over any number of texts', () => {
   const isUnreadable = (change: unknown) =>
     extractFields(change).some((field) => field.isUnreadable)
   const text = 'We update and delete. '.repeat(100)
@@ -141,7 +141,7 @@ test('RS3 more verbs than the limit are unreadable, however many texts hold them
   expect(isUnreadable({ page: Array.from({ length: 50 }, () => text) })).toBe(true)
 })
 
-test('RS3 M7 SQL that writes is blocked under hard stops, and else asks a person', () => {
+test('RS3 M7 SQL that writes is blocked under hard stops and otherwise needs approval', () => {
   const judged = (rules: object[]) => {
     const policies = createPolicies(configSchema.parse({ policies: [{ id: 'p', rules }] }))
     const change = { query: 'UPDATE deals SET price = 5' }

@@ -34,18 +34,18 @@ const open = right(25)
 const closed = (standing: TrustStanding, kind = 5, unread = nothingUnread) =>
   gateClosed(rules, standing, kind, unread)
 
-test('T11 24 right actions leave one to go, 25 open the gate, one in two is checked', () => {
+test('T11 24 correct actions leave one to go, 25 open the gate, one in two is checked', () => {
   expect(closed(right(24))).toEqual({ cause: 'unproven', toGo: 1 })
   expect(closed(open)).toBeUndefined()
   expect(checkRate(rules, open)).toBe(0.5)
 })
 
-test('T11 nothing can be saved up beyond 25', () => {
+test('T11 credit is at most 25', () => {
   expect(right(1000)).toEqual(open)
   expect(cleanChecks(100, open).credit).toBe(25)
 })
 
-test('T13 a wrong action that was asked about is charged to its kind alone', () => {
+test('T13 a wrong request is charged only to its kind', () => {
   const kind = applyWrongAsked(
     rules,
     times(10, 0, (it) => applyRightOfKind(it)),
@@ -57,12 +57,12 @@ test('T13 a wrong action that was asked about is charged to its kind alone', () 
   expect(closed(open, 0)).toEqual({ cause: 'kind_new', toGo: 5 })
 })
 
-test('T13 the debt of a kind ends at 150, and a deeper one stays', () => {
+test('T13 the debt of a kind is at most 150, and a deeper one stays', () => {
   expect(times(9, 0, (it) => applyWrongAsked(rules, it, 2.5))).toBe(-150)
   expect(applyWrongAsked(rules, -200, 1)).toBe(-200)
 })
 
-test('T11 each mistake alone costs twice the one before, and its look-back pays five for each right one', () => {
+test('T11 each autonomous mistake costs twice the previous one, and its look-back gives five per correct action', () => {
   const first = applyWrongAlone(rules, open, 1)
   expect(first).toEqual({ credit: -25, strikes: 1, clean: 0 })
   expect(applyWrongAloneOfKind(5, 1)).toBe(0)
@@ -88,7 +88,7 @@ test('T11 each mistake alone costs twice the one before, and its look-back pays 
   ])
 })
 
-test('T11 a critical mistake costs 125, an edge case 13, both a strike; taste costs nothing', () => {
+test('T11 a critical mistake costs 125, an edge case 13, both a strike; a preference costs nothing', () => {
   expect(applyWrongAlone(rules, open, 2.5)).toEqual({ credit: -100, strikes: 1, clean: 0 })
   expect(applyWrongAlone(rules, open, 0.25)).toEqual({ credit: 12, strikes: 1, clean: 0 })
   expect(applyWrongAlone(rules, open, 0)).toBe(open)
@@ -96,7 +96,7 @@ test('T11 a critical mistake costs 125, an edge case 13, both a strike; taste co
   expect(applyWrongAloneOfKind(-45, 1)).toBe(-45)
 })
 
-test('T14 every 15th clean check in a row takes a strike away', () => {
+test('T14 every 15th consecutive clean check removes a strike', () => {
   const two = { credit: 25, strikes: 2, clean: 0 }
   expect(cleanChecks(14, two).strikes).toBe(2)
   expect(checksToForgiveness(cleanChecks(14, two))).toBe(1)
@@ -112,7 +112,7 @@ test('T14 5 clean checks lead to one in ten, 45 to one in 25', () => {
   expect(checkRate(often, open)).toBe(1)
 })
 
-test('T14 six unread checks close the gate, or one that has waited for more than three days', () => {
+test('T14 six unread checks close the gate, or one older than three days', () => {
   expect(closed(open, 5, { count: 5, oldestMs: 3 * day })).toBeUndefined()
   expect(closed(open, 5, { count: 6, oldestMs: 0 })).toEqual({ cause: 'unread', toGo: 0 })
   expect(closed(open, 5, { count: 1, oldestMs: 3 * day + 1 })).toEqual({ cause: 'unread', toGo: 0 })
@@ -134,9 +134,9 @@ test('T14 the draw is the same for the same action and spread over 0 to 1', () =
   expect(sampled).toBeLessThan(1100)
 })
 
-test('T14 a look-back takes the 5 newest, and 5 of the last 50 by lot', () => {
+test('T14 a look-back selects the 5 newest and 5 random actions of the last 50', () => {
   const alone = Array.from({ length: 60 }, (_, index) => index)
-  // The lot falls on the oldest of the window.
+  // The draw selects the oldest of the window.
   const chosen = selectLookBack(
     alone,
     alone.map((index) => 1 - index / 100),
@@ -160,7 +160,7 @@ test('T11 credit and clean checks halve in 17 idle days; debts and strikes stay'
   expect(applyIdleDecay(open, 0)).toEqual(open)
 })
 
-test('G5 evidence_level says how much is missing: 0.8 where nothing is', () => {
+test('G5 evidence_level shows the missing credit: 0.8 if none is missing', () => {
   expect([0, 5, 25, 50].map(computeEvidenceLevel)).toEqual([0.8, expect.closeTo(0.64, 12), 0, 0])
 })
 
@@ -172,7 +172,7 @@ const happening = fc.oneof(
   fc.record({ idle: fc.integer({ min: 0, max: 400 }) }),
 )
 
-test('T11 whatever happens, a standing stays within its bounds and whole', () => {
+test('T11 a standing keeps its bounds and integers after any events', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 80 }), (happenings) => {
       let standing = newStanding
@@ -204,7 +204,7 @@ test('T11 whatever happens, a standing stays within its bounds and whole', () =>
   )
 })
 
-test('T11 no mistake alone, however light, leaves the gate open', () => {
+test('T11 any autonomous mistake closes the gate, however light', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(0.125, 0.25, 0.375, 0.5, 1, 2.5),

@@ -42,7 +42,7 @@ const override = (
   at = start,
 ) => applyOverride(rules, trust, 'normal', { type, severity }, at)
 
-/** The last of many changes. */
+/** Applies many changes and returns the last. */
 function repeated(times: number, trust: Trust, change: (trust: Trust) => Change): Change {
   let last = change(trust)
   for (let time = 1; time < times; time++) last = change(last.trust)
@@ -61,7 +61,7 @@ const modeNow = (trust: Trust, risk: Risk = 'normal', own = rules) =>
 const wrongAlone = (trust: Trust, at = start) =>
   applyOverride(rules, trust, 'normal', { type: 'agent_wrong', severity: 'medium' }, at, true).trust
 
-test('T2 a new pair starts at the default level, without evidence', () => {
+test('T2 a new trust record starts at the default level without evidence', () => {
   expect(initialTrust(rules, start)).toMatchObject({
     score: 0.3,
     approvals: 0,
@@ -73,14 +73,14 @@ test('T2 a new pair starts at the default level, without evidence', () => {
   expect(computeAccuracy(initialTrust(rules, start))).toBeNull()
 })
 
-test('T3 an approval adds 0.02, clears the row of overrides and stops at 1', () => {
+test('T3 an approval adds 0.02 up to 1 and resets consecutive overrides', () => {
   const change = approve(withScore(0.4, { streak: 2 }))
   expect(change).toMatchObject({ from: 0.4, to: 0.42, promoted: false, demoted: false })
   expect(change.trust).toMatchObject({ score: 0.42, approvals: 1, streak: 0 })
   expect(approve(withScore(0.99)).to).toBe(1)
 })
 
-test('T3 five approvals give 0.10, and 25 carry 0.3 to 0.8 without a bit missing', () => {
+test('T3 five approvals give 0.10, and 25 raise 0.3 to exactly 0.8', () => {
   const own = { ...rules, promoteAfter: 1000 }
   const step = (trust: Trust) => applyApproval(own, trust, 'normal', start)
   expect(repeated(5, initialTrust(own, start), step).to).toBe(0.4)
@@ -109,19 +109,19 @@ test('T4 a score never falls below 0', () => {
   expect(override(withScore(0.05), 'agent_wrong', 'critical').to).toBe(0)
 })
 
-test('T5 an override is one more in a row, except those that are not the agent’s fault', () => {
+test('T5 an override increments the streak, except without agent fault', () => {
   const once = override(withScore(0.6))
   expect(once.trust).toMatchObject({ streak: 1, overrides: 1 })
   for (const type of ['policy_change', 'human_preference'] as const) {
     const after = override(once.trust, type).trust
     expect(after).toMatchObject({ streak: 1, overrides: 1 })
     expect(repeated(9, once.trust, (trust) => override(trust, type)).demoted).toBe(false)
-    // The row may be long enough already when the configuration was changed.
+    // The streak may be long enough already after a configuration change.
     expect(override(withScore(0.6, { streak: 3 }), type).demoted).toBe(false)
   }
 })
 
-test('T6 the third override in a row demotes by 0.1 once and starts a new row', () => {
+test('T6 the third consecutive override demotes by 0.1 once and starts a new streak', () => {
   const two = repeated(2, withScore(0.9), (trust) => override(trust, 'edge_case'))
   expect(two).toMatchObject({ to: 0.86, demoted: false })
   const three = override(two.trust, 'edge_case')
@@ -131,7 +131,7 @@ test('T6 the third override in a row demotes by 0.1 once and starts a new row', 
   expect(override(withScore(0.11, { streak: 2 }), 'edge_case').to).toBe(0)
 })
 
-test('T6 an approval between them breaks the row', () => {
+test('T6 an approval in between resets the streak', () => {
   const two = repeated(2, withScore(0.9), override)
   expect(override(approve(two.trust).trust)).toMatchObject({ demoted: false, trust: { streak: 1 } })
 })
@@ -149,7 +149,7 @@ test('T7 a promotion never lowers a score', () => {
   expect(approve(withScore(0.9, { approvals: 19 }))).toMatchObject({ to: 0.92, promoted: true })
 })
 
-test('T7 below the wanted rate nobody is promoted; preferences and policy changes are left out', () => {
+test('T7 below the required rate there is no promotion; preferences and policy changes do not count', () => {
   expect(approve(withScore(0.5, { approvals: 19, overrides: 6 })).promoted).toBe(false)
   expect(approve(withScore(0.5, { approvals: 19, overrides: 5 })).promoted).toBe(true)
   const disliked = repeated(30, withScore(0.9, { approvals: 19 }), (trust) =>
@@ -165,7 +165,7 @@ test('T7 after a demotion an agent can be promoted again', () => {
   expect(approve(demoted.trust)).toMatchObject({ promoted: true, to: 0.8 })
 })
 
-test('T7 a promotion is subject to T11: it gives the score, not the evidence', () => {
+test('T7 a promotion is subject to T11: it changes the score, not the evidence', () => {
   const { trust } = repeated(20, initialTrust(rules, start), approve)
   expect(trust.score).toBe(0.8)
   expect(modeNow(trust)).toEqual({ mode: 'suggest', gated: true })
@@ -186,14 +186,14 @@ test('T8 a score at or below 0.1 stays as it is', () => {
     expect(applyDecay(rules, withScore(score), start + 500 * day).score).toBe(score)
 })
 
-test('T8 a clock that goes back makes nobody idle and is not followed', () => {
+test('T8 a clock that moves back causes no idle time and is ignored', () => {
   const trust = withScore(0.8)
   expect(applyDecay(rules, trust, start - 90 * day)).toEqual(trust)
   expect(markActive(rules, trust, start - 90 * day).activeAt).toBe(start)
   expect(approve(trust, start - 90 * day)).toMatchObject({ to: 0.82, trust: { activeAt: start } })
 })
 
-test('T9 a proposal and an approval store what decay has left and start the clock again', () => {
+test('T9 a proposal and an approval store the decayed score and restart the clock', () => {
   const later = start + 10 * day
   expect(markActive(rules, withScore(0.8), later)).toMatchObject({ score: 0.7, activeAt: later })
   expect(approve(withScore(0.8), later)).toMatchObject({
@@ -203,7 +203,7 @@ test('T9 a proposal and an approval store what decay has left and start the cloc
   })
 })
 
-test('T8 an override does not start the clock again, and decay is counted once', () => {
+test('T8 an override does not restart the clock, and decay counts once', () => {
   const later = start + 10 * day
   const change = override(withScore(0.8), 'agent_wrong', 'medium', later)
   expect(change).toMatchObject({ from: 0.7, to: 0.62, trust: { activeAt: start } })
@@ -224,7 +224,7 @@ test('T15 25 clean approvals reach act, 24 do not', () => {
   expect(modeNow(approve(all.trust).trust)).toEqual({ mode: 'act', gated: false })
 })
 
-test('T11 what a mistake alone costs goes by type and severity; taste and new rules cost nothing', () => {
+test('T11 type and severity set the cost of an autonomous mistake; preferences and changed rules cost nothing', () => {
   const { trust } = repeated(25, initialTrust(rules, start), approve)
   const credit = (type: OverrideType, severity: Severity) =>
     applyOverride(rules, trust, 'normal', { type, severity }, start, true).trust.standings.normal
@@ -237,7 +237,7 @@ test('T11 what a mistake alone costs goes by type and severity; taste and new ru
   expect(credit('policy_change', 'critical')).toBe(25)
 })
 
-test('T11 what was asked about and refused costs the class nothing', () => {
+test('T11 a rejected request costs the class nothing', () => {
   const { trust } = repeated(25, initialTrust(rules, start), approve)
   expect(override(trust, 'agent_wrong', 'critical').trust.standings).toEqual(trust.standings)
 })
@@ -249,7 +249,7 @@ test('T11 without the gate the score alone decides', () => {
   expect(isOpen(wrongAlone(fresh), 'normal', { ...rules, gate: false })).toBe(true)
 })
 
-test('A3 without the gate, too, what unknown callers gave needs right actions', () => {
+test('A3 without the gate, too, a score from unverified callers needs correct actions', () => {
   expect(isOpen(withScore(0.9, { claimed: true }), 'normal', { ...rules, gate: false })).toBe(false)
 })
 
@@ -260,7 +260,7 @@ test('RS2 T16 only a score of 0.8 or more vouches for an agent', () => {
   expect(setScore(rules, setScore(rules, fresh, 0.9, start), 0.6, start).vouched).toBe(false)
 })
 
-test('RS2 T16 vouching opens low and normal risk, never high, and not where the gate is strict', () => {
+test('RS2 T16 vouching opens low and normal risk, never high risk, and not with a strict gate', () => {
   const vouched = setScore(rules, initialTrust(rules, start), 0.9, start)
   expect(risks.map((risk) => isOpen(vouched, risk))).toEqual([true, true, false])
   expect(isOpen(vouched, 'normal', { ...rules, gate: 'strict' })).toBe(false)
@@ -272,7 +272,7 @@ test('RS2 T16 vouching ends with the first fault, and when the score falls below
   expect(override(vouched, 'human_preference').trust.vouched).toBe(true)
   const idle = start + 20 * day
   expect(isOpen(applyDecay(rules, vouched, idle))).toBe(false)
-  // It does not come back with the score.
+  // Vouching does not return with the score.
   const again = repeated(5, markActive(rules, vouched, idle), (trust) => approve(trust, idle))
   expect(again.to).toBeGreaterThanOrEqual(0.8)
   expect(again.trust.vouched).toBe(false)
@@ -290,7 +290,7 @@ test('RS2 T16 vouching covers no debt, neither of the class nor of the kind', ()
   )
 })
 
-test('T11 credit fades while an agent is idle, and the gate closes again', () => {
+test('T11 credit decays while an agent is idle, and the gate closes again', () => {
   const { trust } = repeated(30, initialTrust(rules, start), approve)
   expect(isOpen(trust)).toBe(true)
   const idle = applyDecay(rules, trust, start + 17 * day)
@@ -298,7 +298,7 @@ test('T11 credit fades while an agent is idle, and the gate closes again', () =>
   expect(isOpen(idle)).toBe(false)
 })
 
-test('T11 what is found about an idle agent counts in full and fades from then on', () => {
+test('T11 a review of an idle agent counts in full and decays from then on', () => {
   const { trust } = repeated(25, initialTrust(rules, start), approve)
   const later = start + 34 * day
   const wrong = wrongAlone(trust, later)
@@ -313,13 +313,13 @@ test('T11 what is found about an idle agent counts in full and fades from then o
   expect(applyDecay(rules, seen, later + 17 * day).standings.normal.credit).toBe(5)
 })
 
-test('T13 credit is kept per class of risk: easy wins buy nothing in risky actions', () => {
+test('T13 credit is separate per risk class: low-risk credit does not cover risky actions', () => {
   const { trust } = repeated(60, initialTrust(rules, start), (it) => approve(it, start, 'low'))
   expect(trust.score).toBe(1)
   expect(risks.map((risk) => modeNow(trust, risk).mode)).toEqual(['act', 'suggest', 'suggest'])
 })
 
-test('T14 a clean check counts for the standing and never for the score', () => {
+test('T14 a clean check changes the standing and never the score', () => {
   const trust = withScore(0.85, { streak: 1 })
   const after = applyCleanSpotCheck(trust, 'high', start)
   const high = { credit: 5, strikes: 0, clean: 1 }
@@ -327,13 +327,13 @@ test('T14 a clean check counts for the standing and never for the score', () => 
   expect(applyCleanLookBack(trust, 'high', start).standings.high).toEqual({ ...high, clean: 0 })
 })
 
-test('T14 another client is checked as often as a new agent; credit and strikes stay', () => {
+test('T14 a new client is checked as often as a new agent; credit and strikes stay', () => {
   const known = { ...applyCleanSpotCheck(withScore(0.9), 'normal', start), client: 'claude-code' }
   expect(applyClient(known, 'cursor').standings.normal).toEqual({ credit: 5, strikes: 0, clean: 0 })
   expect(applyClient({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
 })
 
-test('T16 a person forgives: strikes and debt are gone, earned credit stays', () => {
+test('T16 forgiveness clears strikes and debt and keeps earned credit', () => {
   const wrong = wrongAlone(repeated(25, initialTrust(rules, start), approve).trust)
   expect(applyForgiveness(wrong, 'normal', start).standings.normal).toEqual({
     credit: 0,
@@ -347,7 +347,7 @@ test('T16 a person forgives: strikes and debt are gone, earned credit stays', ()
   })
 })
 
-test('T16 a score set by hand clears the row of overrides and leaves credit and strikes', () => {
+test('T16 a score set by hand resets the streak and keeps credit and strikes', () => {
   const { trust } = repeated(10, initialTrust(rules, start), approve)
   const set = setScore(rules, { ...trust, streak: 2 }, 0.9, start)
   expect(set).toEqual({ ...trust, score: 0.9, streak: 0, vouched: true })
@@ -355,7 +355,7 @@ test('T16 a score set by hand clears the row of overrides and leaves credit and 
   expect(setScore(rules, trust, -1, start).score).toBe(0)
 })
 
-test('T16 an idle agent has the score it was given, and its credit goes on fading', () => {
+test('T16 an idle agent keeps the set score, and its credit continues to decay', () => {
   const { trust } = repeated(20, initialTrust(rules, start), approve)
   const later = start + 34 * day
   const set = setScore(rules, trust, 0.9, later)
@@ -394,7 +394,7 @@ function after(trust: Trust, what: Happening, at: number): Trust {
   return applyOverride(rules, trust, of, { type, severity }, at, true).trust
 }
 
-test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and standings within their bounds', () => {
+test('T1 after any events, scores stay from 0 to 1 with 4 decimals and standings in their bounds', () => {
   fc.assert(
     fc.property(history, (happenings) => {
       let trust = initialTrust(rules, start)
@@ -416,7 +416,7 @@ test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and standings
   )
 })
 
-test('T1 a change says what was read before it and is read after it', () => {
+test('T1 a change reports the scores before and after it', () => {
   fc.assert(
     fc.property(history, happening, fc.integer({ min: 0, max: 200 }), (happenings, last, days) => {
       let trust = initialTrust(rules, start)
@@ -441,7 +441,7 @@ test('T1 a change says what was read before it and is read after it', () => {
   )
 })
 
-test('T4 short of clamps, demotion and promotion, the order of decisions makes no difference', () => {
+test('T4 without clamps, demotion and promotion, the order of decisions does not matter', () => {
   const calm = { ...rules, promoteAfter: 1000, demoteAfter: 1000 }
   const kind = fc.record({
     type: fc.constantFrom(...overrideTypes),

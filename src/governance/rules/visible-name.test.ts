@@ -32,14 +32,14 @@ test.each<object>([
   { 'order.total.gross': 99 },
   { '/order/total/gross': 99 },
   { order: { 'total.gross': 99 } },
-  // Short by itself, long as the one thing that they make.
+  // Short individually, long together.
   { 'note.a': 'aaaa', 'note.b': 'bbbb', note: { c: 'cccc' } },
   { 'note.a': '<'.repeat(21), note: { a: 'ok' } },
-])('M4 Y2 spelled out it breaks the rule that it breaks nested: %j', (change) => {
+])('M4 Y2 a path key violates the same rule as the nested form: %j', (change) => {
   expect(judged(rules, change).hardStop).toBe(true)
 })
 
-test('M4 a field that is named by its way is judged with what it means for those on the way', () => {
+test('M4 a field named by its path is checked together with the fields on that path', () => {
   expect(judged(rules, { value: 1e9 }, 'amount.value').hardStop).toBe(true)
   expect(judged(rules, undefined, 'amount.value').hardStop).toBe(false)
 })
@@ -49,7 +49,7 @@ test.each<object>([
   { lodash: '4', 'lodash.get': '5' },
   { order: { 'amount ': 5 } },
   { 'src/app.ts': 'x', 'src/main.ts': 'y' },
-])('M4 Y2 spelled out it is as free as it is nested: %j', (change) => {
+])('M4 Y2 a path key passes like the nested form: %j', (change) => {
   expect(judged(rules, change)).toMatchObject({ hardStop: false, violations: [] })
 })
 
@@ -63,7 +63,7 @@ test.each([
   'ＣOMMISSION',
   'deal. commission',
   '/deal/commission\u3164',
-])('M4 what nobody sees in a key hides no field: %j', (key) => {
+])('M4 invisible characters in a key hide no field: %j', (key) => {
   expect(judged(rules, { [key]: 5 }).hardStop).toBe(true)
   expect(judged(rules, { value: 5 }, key).hardStop).toBe(true)
 })
@@ -101,7 +101,7 @@ const rule = fc
 
 type Pick = (most: number) => number
 
-/** The same change with some of its ways written into keys. */
+/** The same change with some paths written as keys. */
 function spelledOut(value: unknown, pick: Pick): unknown {
   if (Array.isArray(value)) return value.map((item) => spelledOut(item, pick))
   if (typeof value !== 'object' || value === null) return value
@@ -140,7 +140,7 @@ function entriesOf(value: object, pick: Pick): [string, unknown][] {
   })
 }
 
-test('M4 Y2 whatever is written into keys, no rule is broken less', () => {
+test('M4 Y2 writing paths as keys avoids no violation', () => {
   fc.assert(
     fc.property(
       change,
@@ -171,6 +171,6 @@ test.each([
   ['crm\u00a0deals', false],
   ['crm\u0007', false],
   ['crm\u202e', false],
-])('Y1 whether %j is what it looks like: %s', (name, is) => {
+])('Y1 %j is visibly unambiguous: %s', (name, is) => {
   expect(isVisiblyUnambiguous(name)).toBe(is)
 })

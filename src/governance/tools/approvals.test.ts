@@ -8,13 +8,13 @@ import type { Governed, Said } from '../../../test/governed.ts'
 
 const hour = 60 * 60 * 1000
 
-/** The text half of an answer. */
+/** Returns the text part of a reply. */
 async function textOf(to: Governed, id: unknown, more: object = {}): Promise<string> {
-  const said = await check(to, id, more)
-  return to.catalogue.find('cowork_check_approval')?.text?.(said) ?? ''
+  const result = await check(to, id, more)
+  return to.catalogue.find('cowork_check_approval')?.text?.(result) ?? ''
 }
 
-test('A15 P8 an approved call that could not run in time is said to be over', async () => {
+test('A15 P8 an approved call that could not run in time is reported as not run', async () => {
   const { tool, runs } = actingTool('mail', 'write')
   const system = await governed({}, { tools: [tool] })
   const { approval_id: id } = await system.call('mail_write', { path: 'a' })
@@ -32,7 +32,7 @@ test('A15 P8 an approved call that could not run in time is said to be over', as
   expect(runs).toEqual([])
 })
 
-test('RA2 a proposal that a person edited is told with what they wrote, in both halves', async () => {
+test('RA2 an edited proposal is returned with the edit, in text and structured content', async () => {
   const system = await governed()
   const id = await proposed(system, { proposed_change: { amount: 500 } })
   expect(await textOf(system, id)).toMatch(
@@ -54,7 +54,7 @@ test('RA2 a proposal that a person edited is told with what they wrote, in both 
   }
 })
 
-test('RA2 a proposal that was approved as it is, is the agent’s to carry out', async () => {
+test('RA2 the agent carries out a proposal that was approved unchanged', async () => {
   const system = await governed()
   const id = await proposed(system)
   await approve(system, id)
@@ -63,7 +63,7 @@ test('RA2 a proposal that was approved as it is, is the agent’s to carry out',
   )
 })
 
-test('RA12 P8 a wait beyond 25 seconds is clamped, not refused', async () => {
+test('RA12 P8 a wait above 25 seconds is clamped, not refused', async () => {
   const system = await governed()
   const id = await proposed(system)
   const asked = check(system, id, { wait_seconds: 60 })
@@ -72,7 +72,7 @@ test('RA12 P8 a wait beyond 25 seconds is clamped, not refused', async () => {
   expect(await check(system, id, { wait_seconds: -5 })).toMatchObject({ approval_id: id })
 })
 
-test('A15 the reason of a withdrawn call is not told as the words of a person', async () => {
+test('A15 the reason of a withdrawn call is not presented as text of a person', async () => {
   const { tool } = actingTool('mail', 'write')
   const system = await governed({}, { tools: [tool], runs: false })
   const { approval_id: id } = await system.call('mail_write', { path: 'a' })
@@ -85,7 +85,7 @@ test('A15 the reason of a withdrawn call is not told as the words of a person', 
   expect(text).not.toContain('The person says')
 })
 
-test('B3 RA2 an edited call is told with the edit before it runs', async () => {
+test('B3 RA2 an edited call is reported with the edit before it runs', async () => {
   const { tool } = actingTool('mail', 'write')
   const system = await governed({}, { tools: [tool], runs: false })
   const { approval_id: id } = await system.call('mail_write', { path: 'a' })
@@ -95,7 +95,7 @@ test('B3 RA2 an edited call is told with the edit before it runs', async () => {
   )
 })
 
-test('B3 RA2 an edited call is told with the edit while it runs, and after it', async () => {
+test('B3 RA2 an edited call is reported with the edit while it runs and afterwards', async () => {
   const { promise, resolve: end } = Promise.withResolvers<void>()
   const slow = defineTool({
     name: 'crm_slow',
@@ -144,7 +144,7 @@ test.each([
   ['letters', 'abc', 40_000],
   ['surrogate pairs', '😀', 30_000],
   ['one letter and pairs', 'a😀é中', 20_000],
-])('A15 a large result of %s comes in parts that join to the whole', async (_, text, times) => {
+])('A15 the parts of a large result of %s join to the full result', async (_, text, times) => {
   const { system, id, first } = await dumped(text, times)
   expect(first).toMatchObject({ status: 'consumed', result_handle: id })
   expect(first).not.toHaveProperty('result')
@@ -162,14 +162,14 @@ test.each([
   expect(JSON.parse(json)).toEqual({ status: 'done', output: { dumped: text.repeat(times) } })
 })
 
-test('A15 a small result comes whole, in both halves', async () => {
+test('A15 a small result is complete in text and structured content', async () => {
   const { system, id, first } = await dumped('abc', 2)
   const result = { status: 'done', output: { dumped: 'abcabc' } }
   expect(first).toMatchObject({ result, message: expect.stringMatching(/^DONE: crm_dump/) })
   expect(await textOf(system, id)).toContain(`Result: ${JSON.stringify(result)}`)
 })
 
-test('A15 of a result over 10 MB only the fact is kept', async () => {
+test('A15 a result over 10 MB is not stored', async () => {
   const { first, system } = await dumped('abcdefghij', 1_000_001)
   expect(first).toMatchObject({ result: { status: 'done', too_large: true } })
   expect(
@@ -177,7 +177,7 @@ test('A15 of a result over 10 MB only the fact is kept', async () => {
   ).toMatchObject({ fault: 'result_too_large' })
 })
 
-test('A15 a part may be asked for from anywhere, and beyond the end', async () => {
+test('A15 a part can start at any position, even beyond the end', async () => {
   const { system, id } = await dumped('😀', 30_000)
   const at = '{"status":"done","output":{"dumped":"'.length
   expect(await check(system, id, { result_from: at + 1 })).toMatchObject({

@@ -14,11 +14,11 @@ async function some(count: number): Promise<{ system: Governed; ids: string[] }>
   return { system, ids }
 }
 
-describe('many at once', () => {
+describe('by ids', () => {
   test('B2 five approvals give +0.10', async () => {
     const { system, ids } = await some(5)
-    const said = await bulkApprove(system, { proposal_ids: ids, feedback: 'All fine.' })
-    expect(said).toMatchObject({
+    const result = await bulkApprove(system, { proposal_ids: ids, feedback: 'All fine.' })
+    expect(result).toMatchObject({
       batch_id: expect.any(String),
       count: 5,
       approved: 5,
@@ -39,7 +39,7 @@ describe('many at once', () => {
     expect(entries.every(({ data }) => data?.['reason'] === 'All fine.')).toBe(true)
   })
 
-  test('B2 B4 rejecting is an override for each, with what was wrong', async () => {
+  test('B2 B4 a bulk rejection records an override each, with the description', async () => {
     const { system, ids } = await some(2)
     const said = await bulkReject(system, { proposal_ids: ids, severity: 'high' })
     expect(said).toMatchObject({ count: 2, rejected: 2, errors: [], message: 'REJECTED: 2 of 2.' })
@@ -54,7 +54,7 @@ describe('many at once', () => {
     expect(await bulkReject(system, without)).toMatchObject({ fault: 'invalid_input' })
   })
 
-  test('B2 a failure in one leaves the others, and says why', async () => {
+  test('B2 a failure of one item does not affect the others and has a reason', async () => {
     const { system, ids } = await some(3)
     const [first = '', ...rest] = ids
     await approve(system, first)
@@ -72,7 +72,7 @@ describe('many at once', () => {
     )
   })
 
-  test('A4 B2 what needs two people is counted as a vote', async () => {
+  test('A4 B2 a request that needs two people gets a vote', async () => {
     const system = await governed({
       policies: [
         {
@@ -93,7 +93,7 @@ describe('many at once', () => {
 })
 
 describe('by filters', () => {
-  test('B2 another number than expected decides nothing and says how many there are', async () => {
+  test('B2 an unexpected count decides nothing and returns the number of matches', async () => {
     const { system } = await some(3)
     const filter = { filter_domain: 'crm' }
     for (const expected of [2, 4, undefined])
@@ -108,7 +108,7 @@ describe('by filters', () => {
     })
   })
 
-  test('B2 a filter that matches nothing says so', async () => {
+  test('B2 a filter without matches reports that', async () => {
     const { system } = await some(1)
     const nobody = { filter_agent_id: 'nobody' }
     expect(await bulkApprove(system, { ...nobody, expected_count: 0 })).toMatchObject({
@@ -122,7 +122,7 @@ describe('by filters', () => {
     })
   })
 
-  test('B2 more than a thousand are not decided by one filter', async () => {
+  test('B2 one filter decides at most a thousand items', async () => {
     const system = await governed({ 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 })
     await Promise.all(Array.from({ length: 1001 }, () => proposed(system)))
     for (const expected of [1000, 1001])
@@ -134,7 +134,7 @@ describe('by filters', () => {
       })
   })
 
-  test('B2 ids or filters, one of the two', async () => {
+  test('B2 exactly one of ids and filters is required', async () => {
     const { system, ids } = await some(1)
     for (const args of [
       {},
@@ -149,7 +149,7 @@ describe('by filters', () => {
     })
   })
 
-  test('A3 B2 agents decide none, many or one', async () => {
+  test('A3 B2 agents cannot decide one or many', async () => {
     const { system, ids } = await some(2)
     for (const said of [
       await bulkApprove(system, { proposal_ids: ids }, sales),

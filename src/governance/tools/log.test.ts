@@ -11,7 +11,7 @@ const found = async (to: Governed) => {
 }
 const trail = (to: Governed, id: string) => to.call('cowork_audit_trail', { proposal_id: id }, anna)
 
-test('G1 G2 what another agent asked for is nothing to log under', async () => {
+test('G1 G2 an agent cannot log under a proposal of another agent', async () => {
   const system = await governed()
   const theirs = await proposed(system)
   await approve(system, theirs)
@@ -30,7 +30,7 @@ test('G1 G2 what another agent asked for is nothing to log under', async () => {
 })
 
 test.each([{ action: 'delete_all' }, { target: 'everything' }, { domain: 'erp' }])(
-  'G2 G3 what differs in %j from what was approved is logged, found and said in the trail',
+  'G2 G3 an action that differs in %j from the approval is logged, found and shown in the trail',
   async (other) => {
     const system = await governed()
     const id = await proposed(system)
@@ -46,7 +46,7 @@ test.each([{ action: 'delete_all' }, { target: 'everything' }, { domain: 'erp' }
   },
 )
 
-test('G3 it is found under what trust approved too, and worse things go first', async () => {
+test('G3 it is also found under an approval by trust, after more severe findings', async () => {
   const system = await governed()
   const waiting = await proposed(system)
   await log(system, { proposal_id: waiting, target: 'everything' })

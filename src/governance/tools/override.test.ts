@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { approve, override, proposed, trustOf } from '../../../test/acts.ts'
 import { governed } from '../../../test/governed.ts'
 
-test('T5 what was overridden after the fact is not overridden again, and nothing moves', async () => {
+test('T5 an overridden action cannot be overridden again, and trust does not change', async () => {
   const system = await governed()
   const id = await proposed(system)
   await approve(system, id)
@@ -10,12 +10,12 @@ test('T5 what was overridden after the fact is not overridden again, and nothing
     consecutive_overrides: 1,
   })
   const before = await trustOf(system)
-  // Both at once, as a double click.
+  // Concurrent calls, as by a double click.
   const again = await Promise.all(
     ['agent_wrong', 'edge_case'].map((type) => override(system, type, { proposal_id: id })),
   )
-  for (const said of again)
-    expect(said).toMatchObject({
+  for (const result of again)
+    expect(result).toMatchObject({
       fault: 'already_decided',
       message: expect.stringMatching(/^not found or already decided: overridden by anna at /),
       hint: expect.stringContaining('Omit proposal_id'),

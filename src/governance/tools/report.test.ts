@@ -27,11 +27,11 @@ const done = (to: Governed, proposal?: string, by = sales): Promise<Said> =>
     { domain: 'crm', action: 'update_deal', target: 'deal-1', proposal_id: proposal },
     by,
   )
-const findingsOf = (said: Said) =>
-  (said['findings'] as { kind: string; count: number }[]).map(({ kind, count }) => [kind, count])
+const findingsOf = (result: Said) =>
+  (result['findings'] as { kind: string; count: number }[]).map(({ kind, count }) => [kind, count])
 
 describe('the report', () => {
-  /** One of everything, over two days. */
+  /** One finding of each kind, over two days. */
   async function lived() {
     const store = sqliteStore()
     const clock = movableClock()
@@ -61,7 +61,7 @@ describe('the report', () => {
     ['slow_decision', 1],
   ]
 
-  test('G3 it finds what went wrong, and after a restart the same', async () => {
+  test('G3 it finds problems, and the same ones after a restart', async () => {
     const { system, store, clock } = await lived()
     const first = await report(system, { agent_id: 'sales' })
     expect(findingsOf(first)).toEqual(found)
@@ -76,7 +76,7 @@ describe('the report', () => {
     expect(second['findings']).toEqual(first['findings'])
   })
 
-  test('G3 an agent is told of itself only, people of everyone', async () => {
+  test('G3 an agent reads only about itself, people about every agent', async () => {
     const { system } = await lived()
     expect(findingsOf(await report(system, {}, sales))).toEqual(found)
     expect(findingsOf(await report(system, { agent_id: 'sales' }, support))).toEqual([
@@ -86,7 +86,7 @@ describe('the report', () => {
     expect(JSON.stringify(await report(system))).toContain('support')
   })
 
-  test('G3 the entries it names are those in the ledger', async () => {
+  test('G3 the named entries are in the ledger', async () => {
     const { system } = await lived()
     const { findings } = await report(system)
     for (const { kind, entries } of findings as { kind: string; entries: number[] }[])
@@ -97,7 +97,7 @@ describe('the report', () => {
       }
   })
 
-  test('G3 what was proposed or handed over long before the period is known', async () => {
+  test('G3 proposals and handoffs from long before the period are known', async () => {
     const clock = movableClock()
     const system = await governed({}, {}, sqliteStore(), clock)
     const old = await proposed(system)
@@ -128,11 +128,11 @@ describe('the report', () => {
       ['rubber_stamping', 700],
     ])
     expect(said['interventions']).toMatchObject([{ approvals: 700 }])
-    // How a person decides is nothing for an agent.
+    // Agents cannot read how people decide.
     expect(findingsOf(await report(system, {}, sales))).toEqual([['orphaned_execution', 1]])
   })
 
-  test('G3 many held at once and released later were looked at together', async () => {
+  test('G3 decisions deferred in bulk and released later share the review time', async () => {
     const clock = movableClock()
     const system = await governed({ 'approvals.undo_hold': '20ms' }, {}, sqliteStore(), clock)
     const ids: string[] = []
@@ -143,7 +143,7 @@ describe('the report', () => {
     expect(findingsOf(await report(system))).toEqual([])
   })
 
-  test('G3 a period that cannot be is refused with what to write', async () => {
+  test('G3 an invalid period is refused with a hint', async () => {
     const system = await governed()
     for (const args of [
       { start: 'yesterday' },
@@ -165,7 +165,7 @@ describe('the report', () => {
 })
 
 describe('the metrics', () => {
-  test('Q1 they are those of the ledger, for people of all and for an agent of itself', async () => {
+  test('Q1 they follow from the ledger, for people about all agents and for an agent about itself', async () => {
     const clock = movableClock()
     const system = await governed({}, {}, sqliteStore(), clock)
     const [good, bad] = [await proposed(system), await proposed(system, { confidence: 0.5 })]
@@ -197,7 +197,7 @@ describe('the metrics', () => {
     expect(await quality(system, { domain: 'mail' })).toMatchObject({ n_reviewed: 0 })
   })
 
-  test('Q1 a second try is found by the fields of what was proposed', async () => {
+  test('Q1 a retry is found by the fields of the proposal', async () => {
     const system = await governed()
     const propose = (change: object, more: object = {}) =>
       proposed(system, { proposed_change: change, ...more })
@@ -216,7 +216,7 @@ describe('the metrics', () => {
     expect(await quality(system)).toMatchObject({ retry_rate: 1 })
   })
 
-  test('Q1 what trust let an agent do counts, proposals and calls, and what was found wrong in it', async () => {
+  test('Q1 autonomous proposals and calls count, and their mistakes', async () => {
     const { tool } = actingTool('mail', 'write')
     const system = await governed({}, { tools: [tool], draw: () => 0 })
     await trusted(system, 0.9)
@@ -239,7 +239,7 @@ describe('the metrics', () => {
     })
   })
 
-  test('Q1 Q2 over twenty decisions there is a score, and handoffs have a latency', async () => {
+  test('Q1 Q2 with over twenty decisions there is a score, and handoffs have a latency', async () => {
     const clock = movableClock()
     const system = await openGoverned({}, {}, sqliteStore(), clock)
     for (let n = 0; n < 20; n++) await approve(system, await proposed(system, { confidence: 1 }))
@@ -254,8 +254,8 @@ describe('the metrics', () => {
   })
 })
 
-describe('checks of what was done alone', () => {
-  /** Vouched for, so that it acts alone; every action is drawn. */
+describe('checks of autonomous actions', () => {
+  /** A vouched agent that acts alone; every action is drawn. */
   async function checked(count: number) {
     const clock = movableClock()
     const system = await governed({}, { draw: () => 0 }, sqliteStore(), clock)
@@ -269,7 +269,7 @@ describe('checks of what was done alone', () => {
     return { system, clock, ids, open }
   }
 
-  test('Q1 T14 quality estimates from drawn checks that were opened, and tells agents nothing of them', async () => {
+  test('Q1 T14 quality estimates from opened random checks and hides them from agents', async () => {
     const { system, clock, ids, open } = await checked(4)
     const [first = '', second = '', third = ''] = ids
     for (const id of [first, second]) await open(id)
@@ -279,7 +279,7 @@ describe('checks of what was done alone', () => {
     await decide(system, [second])
     expect(await quality(system, {}, sales)).toEqual({ ...before, period: expect.anything() })
     expect(await report(system, {}, sales)).toMatchObject({ interventions: [] })
-    // Not opened: it counts for nothing.
+    // Unopened: it does not count.
     expect(await decide(system, [third])).toMatchObject({ outcomes: [{ counted: false }] })
     expect(await quality(system)).toMatchObject({
       autonomous: 4,
@@ -299,7 +299,7 @@ describe('checks of what was done alone', () => {
     expect(await quality(system)).toMatchObject({ checks_within_day: 0.5 })
   })
 
-  test('Q1 T14 what a look-back finds is a slip, and is left out of the estimate', async () => {
+  test('Q1 T14 a mistake found by a look-back is a slip and not part of the estimate', async () => {
     const clock = movableClock()
     let isDrawn = false
     const system = await governed({}, { draw: () => (isDrawn ? 0 : 1) }, sqliteStore(), clock)
@@ -322,11 +322,11 @@ describe('checks of what was done alone', () => {
       alone_error_rate: 1,
       slips_per_100: 50,
     })
-    const [, told] = await system.entries(['approval.rejected'])
-    expect(told?.data).toMatchObject({ kind: 'spot_check', from_look_back: true })
+    const [, details] = await system.entries(['approval.rejected'])
+    expect(details?.data).toMatchObject({ kind: 'spot_check', from_look_back: true })
   })
 
-  test('G3 T14 the report says how agents stand, and that unread checks hold one back', async () => {
+  test('G3 T14 the report contains the standing of agents and unread checks that limit one', async () => {
     const { system } = await checked(6)
     const said = await report(system)
     expect(said).toMatchObject({

@@ -7,7 +7,7 @@ const log = (to: Governed, more: object = {}, by = sales) =>
   to.call('cowork_log', { domain: 'crm', action: 'update_deal', target: 'deal-1', ...more }, by)
 const trail = (to: Governed, id: string, by = sales) =>
   to.call('cowork_audit_trail', { proposal_id: id }, by)
-const steps = (said: Said) => (said['chain'] as Said[]).map(({ step, actor }) => [step, actor])
+const steps = (result: Said) => (result['chain'] as Said[]).map(({ step, actor }) => [step, actor])
 
 describe('attribution', () => {
   test('G1 an action is logged with who acted, its phase and its proposal', async () => {
@@ -32,7 +32,7 @@ describe('attribution', () => {
       expect(await log(system, wrong)).toMatchObject({ fault: 'invalid_input' })
   })
 
-  test('G2 the trail goes from proposal over approval and execution to verification', async () => {
+  test('G2 the trail contains proposal, approval, execution and verification', async () => {
     const system = await governed()
     const id = await proposed(system)
     expect(await trail(system, id)).toMatchObject({
@@ -54,7 +54,7 @@ describe('attribution', () => {
     expect(steps(await trail(system, id, support))).toEqual([])
   })
 
-  test('G2 what was done before approval is out of order', async () => {
+  test('G2 an action before its approval is out of order', async () => {
     const system = await governed()
     const id = await proposed(system)
     await log(system, { proposal_id: id })
@@ -64,7 +64,7 @@ describe('attribution', () => {
     expect(said['message']).toContain('OUT OF ORDER')
   })
 
-  test('G2 what trust approved is approved by trust, and a rejection approves nothing', async () => {
+  test('G2 an approval by trust is attributed to trust, and a rejection approves nothing', async () => {
     const system = await governed()
     await trusted(system, 0.9)
     const auto = await proposed(system)
@@ -89,7 +89,7 @@ describe('cowork_status', () => {
   const pairsOf = (said: Said) =>
     (said['trust'] as Said[]).map(({ agent_id, domain }) => `${String(agent_id)} ${String(domain)}`)
 
-  test('G4 an agent sees its own trust and what waits, people see all', async () => {
+  test('G4 an agent sees its own trust and pending requests, people see all', async () => {
     const system = await governed()
     const own = await proposed(system)
     const hr = await proposed(system, { domain: 'hr' })
@@ -106,7 +106,7 @@ describe('cowork_status', () => {
     expect(pendingOf(some)).toEqual([hr])
   })
 
-  test('G4 with trust, rates and, where asked for, a timeline', async () => {
+  test('G4 it contains trust, rates and, on request, a timeline', async () => {
     const system = await governed()
     await approve(system, await proposed(system))
     await override(system, 'edge_case')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { proposed, trusted } from '../../../test/acts.ts'
 import { governed } from '../../../test/governed.ts'
 
-test('T16 a name that nothing is on record of is set, and said to be new', async () => {
+test('T16 setting the trust of an unknown name works and reports that it is new', async () => {
   const system = await governed()
   await proposed(system)
   expect(await trusted(system, 0.9)).toEqual({
@@ -15,6 +15,6 @@ test('T16 a name that nothing is on record of is set, and said to be new', async
     to: 0.9,
     note: expect.stringContaining('"slaes"'),
   })
-  // Known from now on.
+  // The name is known now.
   expect(await trusted(system, 0.5, 'slaes', 'erp')).not.toHaveProperty('note')
 })
