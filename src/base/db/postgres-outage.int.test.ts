@@ -10,7 +10,7 @@ import type { Db, Sealer } from './port.ts'
 // The tests mostly wait, so they run concurrently.
 const quiet: Sealer = { prepare: (draft) => draft, seal: () => Promise.resolve() }
 const sql = (text: string) => ({ sql: text, parameters: [] })
-const outage = { code: 'store_unavailable', hint: expect.stringContaining('Try again') as string }
+const outage = { code: 'store_unavailable', hint: expect.stringMatching(/retry/i) as string }
 
 async function openOver({ onTestFinished }: TestContext, sealer = quiet) {
   const url = await createTestDatabase(inject('postgresUrl'))
