@@ -322,7 +322,7 @@ describe('worksync', () => {
     const open = urlIn((await worksync(['restart', '--no-auth'])).stdout)
     expect((await initialize(open)).status).toBe(200)
     const log = (await worksync(['logs'])).stdout
-    expect(log).toContain('asks for no key')
+    expect(log).toContain('the work endpoint is unauthenticated')
     expect(log).not.toContain('wk-0123456789abcdef')
     expect(await worksync(['stop'])).toMatchObject({ code: 0 })
     expect(existsSync(pid)).toBe(false)
