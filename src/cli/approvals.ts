@@ -189,12 +189,12 @@ export type GrantChoice =
 
 /** Labels of the choices, the same as in the console. */
 export const choiceLabels: Readonly<Record<GrantOption | 'until', string>> = {
-  file_once: 'Allow this file once (read, this session)',
-  file: 'Allow this file (read)',
+  file_once: 'Allow Once (read, this session)',
+  file: 'Allow This File (read)',
   folder_session: 'Allow folder this session (read)',
   until: 'Allow until…',
-  folder: 'Allow folder (read)',
-  folder_write: 'Allow folder (read-write)',
+  folder: 'Allow Folder (read)',
+  folder_write: 'Allow Folder (Read-Write)',
 }
 
 /** Parses a choice, with dashes or underscores: `file_once`, `file`, `folder`, …, or `until:<time>`. */

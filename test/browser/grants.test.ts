@@ -78,12 +78,12 @@ test('C2 GR3 an access request shows the reason, the contents and every choice',
   await item.getByText('the agent says').waitFor()
   await item.getByText('Reason: "To analyse the simulation results"').waitFor()
   expect(await labels(page)).toEqual([
-    'Allow this file once',
-    'Allow this file',
+    'Allow Once',
+    'Allow This File',
     'Allow folder this session',
     'Allow until…',
-    'Allow folder',
-    'Allow folder (read-write)',
+    'Allow Folder',
+    'Allow Folder (Read-Write)',
   ])
   for (const name of [/^Deny( D)?$/, 'Deny and don’t ask again'])
     await item.getByRole('button', { name }).waitFor()
@@ -102,7 +102,7 @@ test('C2 a folder request shows the contents and sensitive names', async () => {
   await item.getByRole('list', { name: 'Sample' }).getByText('results.csv').waitFor()
   const sensitive = item.getByRole('region', { name: 'Sensitive' })
   await sensitive.getByText('credentials.json').waitFor()
-  expect(await labels(page)).not.toContain('Allow this file')
+  expect(await labels(page)).not.toContain('Allow This File')
 })
 
 test('C2 a symbolic link shows its target', async () => {
@@ -121,7 +121,7 @@ test('GR3 the approve key grants the narrowest access', async () => {
   const { request_id: id } = await request(agent, path)
   const page = await visit(app, `/inbox/${id}`)
   await opened(page)
-  await page.getByRole('button', { name: /^Allow this file once A$/ }).waitFor()
+  await page.getByRole('button', { name: /^Allow Once A$/ }).waitFor()
   await page.keyboard.press('a')
   await expect.poll(() => getStatus(app, id)).toBe('approved')
   expect(await grantsOf(app)).toMatchObject([
@@ -137,10 +137,10 @@ test('GR3 each choice creates its grant', async () => {
   const page = await visit(app, '/inbox')
   const [file, folder] = [place.at('Work/laser/results.csv'), place.at('Work/laser')]
   const choices = {
-    'Allow this file': { path: file, permission: 'read', scope: 'permanent' },
+    'Allow This File': { path: file, permission: 'read', scope: 'permanent' },
     'Allow folder this session': { path: folder, permission: 'read', scope: 'session' },
-    'Allow folder': { path: folder, permission: 'read', scope: 'permanent' },
-    'Allow folder (read-write)': { path: folder, permission: 'read-write', scope: 'permanent' },
+    'Allow Folder': { path: folder, permission: 'read', scope: 'permanent' },
+    'Allow Folder (Read-Write)': { path: folder, permission: 'read-write', scope: 'permanent' },
   }
   for (const [label, made] of Object.entries(choices)) {
     const { request_id: id } = await request(agent, file)
@@ -169,7 +169,7 @@ test('C2 GR3 a choice reports the other requests that it answers', async () => {
   await findInboxRow(page, '~/Work/other.txt').waitFor()
   await page.goto(`${app.url}/inbox/${id}`)
   const item = await opened(page)
-  await item.getByText('Allow folder (read-write)', { exact: true }).click()
+  await item.getByText('Allow Folder (Read-Write)', { exact: true }).click()
   await page.getByText('Approved. Also applies to 3 more requests of this agent.').waitFor()
   // Answered requests are skipped.
   await page
@@ -259,9 +259,9 @@ test('C2 GR3 a folder choice states that it covers all files, now and later', as
       .getByRole('button')
       .filter({ has: page.getByText(label, { exact: true }) })
   const all = `everything in ${place.at('Work/laser')}, now and later,`
-  await choice('Allow folder').getByText(`Reads ${all} until you revoke it`).waitFor()
-  await choice('Allow folder (read-write)').getByText(`Reads and changes ${all}`).waitFor()
-  await choice('Allow this file')
+  await choice('Allow Folder').getByText(`Reads ${all} until you revoke it`).waitFor()
+  await choice('Allow Folder (Read-Write)').getByText(`Reads and changes ${all}`).waitFor()
+  await choice('Allow This File')
     .getByText(`Reads ${place.at('Work/laser/results.csv')}`)
     .waitFor()
   // The folder also contains credentials.json and notes.txt, which were not inspected.

@@ -155,7 +155,7 @@ test.each(['open', 'closed'])(
     await heading(page, `AI wants to read files in: ${home.at('Documents')}`).waitFor()
     await page
       .getByRole('list', { name: 'Access options' })
-      .getByText('Allow folder', { exact: true })
+      .getByText('Allow Folder', { exact: true })
       .click()
     await heading(page, 'Practice round complete').waitFor()
     const decided = page.getByRole('list', { name: 'Decisions' })
@@ -239,7 +239,7 @@ test('C9 a practice round survives a reload and ends with its last decision on a
   await findInboxRow(page, '~/Documents').click()
   await page
     .getByRole('list', { name: 'Access options' })
-    .getByText('Allow folder', { exact: true })
+    .getByText('Allow Folder', { exact: true })
     .click()
   await expect.poll(() => activeAgents(app)).toEqual(['codex'])
   await expect.poll(() => grantsOf(app)).toEqual([])

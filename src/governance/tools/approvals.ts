@@ -63,7 +63,7 @@ function messageFor(approval: Approval, { isClaimable, isRunning }: Approvals): 
       return `OUTCOME UNKNOWN: ${message} cowork does not run the call again. Check its effects before you ask again.${edit}`
     return end === 'done'
       ? `DONE: ${action} was approved by ${by} and ran once. Do not call it again.${edit}`
-      : `FAILED: ${action} was approved by ${by} , ran once and failed: ${sanitizeText(message)}${edit}`
+      : `FAILED: ${action} was approved by ${by}, ran once and failed: ${sanitizeText(message)}${edit}`
   }
 
   /** The agent itself carries out an action outside cowork. */

@@ -74,12 +74,12 @@ test('GR3 folder choices cover later files, file choices name the file', () => {
 
 test('GR3 all choices are offered, narrowest first', () => {
   expect(grantChoices(asked()).map(({ label }) => label)).toEqual([
-    'Allow this file once',
-    'Allow this file',
+    'Allow Once',
+    'Allow This File',
     'Allow folder this session',
     'Allow until…',
-    'Allow folder',
-    'Allow folder (read-write)',
+    'Allow Folder',
+    'Allow Folder (Read-Write)',
   ])
 })
 

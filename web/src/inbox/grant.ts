@@ -72,8 +72,8 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
     ? { opens: `${verb} everything in`, path: real, also }
     : { opens: verb, path: real }
   const choices: GrantChoice[] = [
-    { choice: 'file_once', label: 'Allow this file once', ...file, lasts: untilSessionEnd },
-    { choice: 'file', label: 'Allow this file', ...file, lasts: untilRevoked },
+    { choice: 'file_once', label: 'Allow Once', ...file, lasts: untilSessionEnd },
+    { choice: 'file', label: 'Allow This File', ...file, lasts: untilRevoked },
     {
       choice: 'folder_session',
       label: 'Allow folder this session',
@@ -81,8 +81,8 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
       lasts: untilSessionEnd,
     },
     { choice: 'until', label: 'Allow until…', ...exact, lasts: 'until a time you choose' },
-    { choice: 'folder', label: 'Allow folder', ...all, lasts: untilRevoked },
-    { choice: 'folder_write', label: 'Allow folder (read-write)', ...changed, lasts: untilRevoked },
+    { choice: 'folder', label: 'Allow Folder', ...all, lasts: untilRevoked },
+    { choice: 'folder_write', label: 'Allow Folder (Read-Write)', ...changed, lasts: untilRevoked },
   ]
   return choices.filter(({ choice }) => {
     if (choice === 'file_once' || choice === 'file') return !isFolder && !asked.missing
