@@ -195,7 +195,7 @@ export const trustCommand = command({
         risk: withDefault(choice('--risk <risk>', 'risk class', risks), 'normal'),
         reason,
       },
-      help: 'Its credit restarts at 0: it acts autonomously after 25 correct actions.',
+      help: 'Debt becomes 0. Earned credit stays.',
       person: 'Forgiving',
       async run({ client, args: [agent, domain], options: { risk, reason: why } }) {
         const target = await resolveTrustRow(client, agent, domain)
