@@ -142,7 +142,7 @@ test('RM8 a ledger mirror of 0.1.0 is migrated and reported once', async () => {
   }
   await start()
   await start()
-  expect(logged.filter((line) => line.includes('ledger mirror: moved'))).toHaveLength(1)
+  expect(logged.filter((line) => line.includes('ledger mirror moved'))).toHaveLength(1)
   expect(logged.filter((line) => line.includes('aside'))).toEqual([])
   expect(readText(log)).toBe(operations)
   const moved = readText(join(state, 'logs', 'ledger-1-3.jsonl')) + readText(mirror)

@@ -41,7 +41,7 @@ async function openDaemons() {
   onTestFinished(() => there.close())
   const lost = () =>
     message
-      .filter(({ message }) => message.startsWith('what other daemons change'))
+      .filter(({ message }) => message.startsWith('following of other daemons failed'))
       .map((line) => line.noun)
   return { here, there, lost, database: await databaseThatEnds(url) }
 }

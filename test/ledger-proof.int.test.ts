@@ -140,9 +140,7 @@ describe('RS1 a store', () => {
     const tail = await place.cowork(['audit', 'verify'])
     expect(tail).toMatchObject({ code: 0, stderr: '' })
     expect(tail.stdout).toMatch(
-      new RegExp(
-        `Signed up to entry ${signed}; not signed yet but intact: entr(y|ies) ${signed + 1}`,
-      ),
+      new RegExp(`Signed up to entry ${signed}; unsigned but intact: entr(y|ies) ${signed + 1}`),
     )
     expect(tail.stdout).toContain(`Entries 1–${signed} are signed by `)
     // The public key alone cannot prove it.
@@ -243,7 +241,7 @@ describe('RS1 a store', () => {
     const db = new DatabaseSync(place.paths.store)
     db.exec('DELETE FROM ledger_key')
     db.close()
-    expect((await place.cowork(['up'])).stderr).toContain('is not there')
+    expect((await place.cowork(['up'])).stderr).toContain('Not found')
     expect(existsSync(place.paths.ledgerKey)).toBe(false)
   })
 })

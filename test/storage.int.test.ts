@@ -151,7 +151,7 @@ test('SV7 a target that is in use, missing or invalid is refused and unchanged',
   await postgresRows(url, 'CREATE TABLE other (a int); INSERT INTO other VALUES (1)')
   expect((await migrate(place, url)).error).toMatchObject({
     code: 'store_not_empty',
-    message: 'The target is in use: its table other has rows.',
+    message: 'Target not empty: table other has rows.',
   })
   const tables = `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`
   expect(await postgresRows(url, tables)).toEqual([{ table_name: 'other' }])
@@ -180,7 +180,7 @@ test('SV7 SV8 a damaged or newer store is not moved', async () => {
   sqlite(place.paths.store, (db) => db.exec('DELETE FROM ledger_payload WHERE seq = 7'))
   expect((await migrate(place, url)).error).toMatchObject({
     code: 'ledger_broken',
-    message: 'The ledger does not verify: entry 7: the payload is missing.',
+    message: 'Ledger verification failed at entry 7: the payload is missing.',
   })
   expect(await postgresRows(url, 'SELECT * FROM ledger_entry')).toEqual([])
   expect((await migrate(place, inState(place, 'x.db'))).error).toMatchObject({
