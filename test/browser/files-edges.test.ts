@@ -24,9 +24,9 @@ test('C10 C13 a file that somebody deleted is not shown as if it were there', as
   const page = await visit(app, '/files?path=temp&open=temp/a.md')
   await file(page).getByText('soon gone').waitFor()
   await agent.call('delete_file', { path: 'temp/a.md' })
-  await file(page).getByRole('alert').getByText('Nothing is there.').waitFor()
+  await file(page).getByRole('alert').getByText('Not found.').waitFor()
   expect(await file(page).getByText('soon gone').count()).toBe(0)
-  expect(await file(page).getByRole('button', { name: 'Move to the trash' }).count()).toBe(0)
+  expect(await file(page).getByRole('button', { name: 'Move to trash' }).count()).toBe(0)
 })
 
 test('C10 GR4 what a revoked grant opened is closed on the screen too, and a way on is named', async () => {
@@ -49,7 +49,7 @@ test('C10 GR4 what a revoked grant opened is closed on the screen too, and a way
   expect(await page.getByText('plan of ours').count()).toBe(0)
   expect(await listed(page).count()).toBe(0)
   await page.getByRole('region', { name: 'Folder' }).getByRole('link', { name: 'Grants' }).click()
-  await page.getByText('Agents see nothing of yours').waitFor()
+  await page.getByText('No grants').waitFor()
 })
 
 test('PV8 names with a backslash or spaces in front are shown and opened as they are', async () => {
@@ -127,7 +127,7 @@ test('TR1 where the name is taken, a file comes back under another', async () =>
   const dialog = page.getByRole('dialog', { name: 'Restore a.md as' })
   expect(await dialog.getByLabel('Path').inputValue()).toBe('temp/a (2).md')
   await dialog.getByRole('button', { name: 'Restore' }).click()
-  await page.getByText('The trash is empty').waitFor()
+  await page.getByText('Trash is empty').waitFor()
   expect(readFileSync(join(app.workspace, 'temp/a (2).md'), 'utf8')).toBe('old')
   expect(readFileSync(join(app.workspace, 'temp/a.md'), 'utf8')).toBe('new')
 })
@@ -138,8 +138,8 @@ test('F4 C13 a file too large to be shown can still be thrown away', async () =>
   const large = join(app.workspace, 'temp', 'large.bin')
   writeFileSync(large, Buffer.alloc(11 * 1024 * 1024))
   const page = await visit(app, '/files?path=temp&open=temp/large.bin')
-  await file(page).getByText('It is too large to be shown.').waitFor()
-  await file(page).getByRole('button', { name: 'Move to the trash' }).click()
+  await file(page).getByText('The file is too large to preview.').waitFor()
+  await file(page).getByRole('button', { name: 'Move to trash' }).click()
   await page.getByText('This folder is empty').waitFor()
   expect(existsSync(large)).toBe(false)
 })
@@ -178,7 +178,7 @@ test('C5 the picker names what is hidden after what is not', async () => {
   const app = await home.during(() => start())
   const page = await visit(app, '/files/grants')
   await page.getByRole('button', { name: 'Grant access' }).click()
-  const names = page.getByRole('list', { name: 'In this folder' }).getByRole('button')
+  const names = page.getByRole('list', { name: 'Folder contents' }).getByRole('button')
   await names.first().waitFor()
   expect(await names.allTextContents()).toEqual(['Archive', 'Work', '.cache', '.fonts'])
 })
@@ -189,7 +189,7 @@ test('C13 a workspace with nothing of anybody in it says that it is empty', asyn
     if (name !== '.cowork') rmSync(join(app.workspace, name), { recursive: true })
   const page = await visit(app, '/files')
   await page.getByText('This folder is empty').waitFor()
-  await page.getByText('What agents make lies here.').waitFor()
+  await page.getByText('Agents save files here.').waitFor()
 })
 
 test('C11 a folder with a long name, of one word or of many, makes no screen wider than the window', async () => {
@@ -212,7 +212,7 @@ test('C5 PV9 a granted folder that is gone is not called replaced', async () => 
   rmSync(home.at('Work'), { recursive: true })
   const page = await visit(app, '/files/grants')
   const grants = page.getByRole('list', { name: 'Grants' })
-  await grants.getByText('gone or replaced: not open', { exact: true }).waitFor()
+  await grants.getByText('Replaced', { exact: true }).waitFor()
 })
 
 const byBytes = (a: string | null, b: string | null) => ((a ?? '') < (b ?? '') ? -1 : 1)

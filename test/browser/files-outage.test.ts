@@ -38,7 +38,7 @@ test('C13 a screen that was not loaded yet says so in its place while the daemon
     await search.waitFor({ state: 'detached' })
     await trouble.waitFor()
   })
-  await page.getByText('Where the room goes').waitFor()
+  await page.getByText('Disk usage').waitFor()
 })
 
 test('C13 a screen that did not come is loaded by “Try again”, in its place', async () => {
@@ -53,7 +53,7 @@ test('C13 a screen that did not come is loaded by “Try again”, in its place'
   await trouble.getByText('Cannot load this screen.').waitFor()
   await context.unroute('**/TrashPage*')
   await trouble.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('The trash is empty').waitFor()
+  await page.getByText('Trash is empty').waitFor()
   expect(await page.evaluate('window.isSamePage')).toBe(true)
 })
 
@@ -70,7 +70,7 @@ test('C13 N16 once the page rests all screens are loaded, but for who saves data
   expect((await loaded(frugal)).filter((name) => name.includes('SettingsPage'))).toEqual([])
   await restart(app, async () => {
     for (const [tab, says] of [
-      ['Size', 'Where the room goes'],
+      ['Size', 'Disk usage'],
       ['Workspace', 'Documents'],
     ] as const) {
       await tabs(page).getByRole('link', { name: tab }).click()

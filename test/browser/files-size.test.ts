@@ -8,8 +8,7 @@ import { useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
-const areasOf = (page: Page) =>
-  page.getByRole('group', { name: 'Folders and files by size, as areas' })
+const areasOf = (page: Page) => page.getByRole('group', { name: 'Treemap of folders and files' })
 const tableOf = (page: Page) => page.getByRole('table', { name: 'Folders and files by size' })
 const put = (app: TestApp, path: string, bytes: number) =>
   writeFileSync(join(app.workspace, path), 'x'.repeat(bytes))
@@ -32,7 +31,7 @@ test('C5 C11 sizes are areas one can look into, and a table of the same numbers'
     .getByRole('link', { name: /^Documents 8 kB/ })
     // On its name: the rest of it is what lies in it.
     .click({ position: { x: 20, y: 10 } })
-  await row('reports').getByText('75 %').waitFor()
+  await row('reports').getByText('75%').waitFor()
   const [large, small] = await Promise.all(
     [/^reports 6 kB/, /^notes 2 kB/].map(async (name) => {
       const { width, height } = await boxOf(areasOf(page).getByRole('link', { name }))
@@ -63,7 +62,7 @@ test('C5 the map shows what is in a folder, and the largest files by name; a pre
   )
   await area(/^large.bin 700 kB/).waitFor()
   const row = (name: string) => tableOf(page).getByRole('row', { name })
-  await row('and 37 other files').getByText('< 1 %').waitFor()
+  await row('and 37 other files').getByText('< 1%').waitFor()
   await area(/^plan.md 400 kB/).click()
   await page.getByRole('region', { name: 'File' }).getByText('400 kB').waitFor()
   expect(place(page)).toBe('?path=Documents&open=Documents/plan.md')
@@ -80,7 +79,7 @@ test('C11 C14 a press in the map leaves the keyboard at the folder it led to', a
   await tableOf(page).getByRole('row', { name: 'reports' }).waitFor()
   await expect
     .poll(() => page.evaluate<string>('document.activeElement.textContent'))
-    .toBe('Where the room goes')
+    .toBe('Disk usage')
 })
 
 test('C11 everything in the map and its table is large enough to be pressed, and axe finds nothing', async () => {

@@ -292,10 +292,10 @@ test('GR3 a permanent denial refuses requests until it is revoked under Grants',
   expect(await request(agent, path)).toMatchObject({ status: 'denied' })
   await page.goto(`${app.url}/files/grants`)
   const grants = page.getByRole('list', { name: 'Grants' })
-  await grants.getByText('never', { exact: true }).waitFor()
+  await grants.getByText('Blocked', { exact: true }).waitFor()
   await grants.getByRole('button', { name: `Revoke ${path}` }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Let it ask' }).click()
-  await page.getByText('Agents see nothing of yours').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow requests' }).click()
+  await page.getByText('No grants').waitFor()
 })
 
 test('GR3 a denial with a reason reaches the agent and changes no trust', async () => {

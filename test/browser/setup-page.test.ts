@@ -163,7 +163,7 @@ test.each(['open', 'closed'])(
     await expect.poll(() => grantsOf(app)).toEqual([])
     await expect.poll(() => activeAgents(app)).toEqual(mode === 'closed' ? ['codex'] : [])
     await page.getByRole('link', { name: 'Show entries' }).click()
-    await page.getByText('Asks for access to').first().waitFor()
+    await page.getByText('Requested access to').first().waitFor()
   },
 )
 
@@ -210,8 +210,8 @@ test('C9 GR6 a folder is “Granted” only if every agent has access, and denia
   const box = (name: string) => row(name).getByRole('checkbox')
   await row('Documents').getByText('Granted').waitFor()
   expect(await box('Documents').isChecked()).toBe(true)
-  await row('Desktop').getByText('codex has it already').waitFor()
-  await row('Pictures').getByText('never for gemini-cli').waitFor()
+  await row('Desktop').getByText('codex has access').waitFor()
+  await row('Pictures').getByText('blocked for gemini-cli').waitFor()
   for (const name of ['Desktop', 'Pictures', 'Projects'])
     expect([name, await box(name).isChecked()]).toEqual([name, false])
   // Read access can be extended.

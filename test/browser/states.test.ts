@@ -44,19 +44,19 @@ const screens = [
     path: '/files/grants',
     api: '**/list_grants/**',
     what: 'grants',
-    there: 'Agents see nothing of yours',
+    there: 'No grants',
   },
   {
     path: '/files/trash',
     api: '**/trash_list/**',
     what: 'the trash',
-    there: 'The trash is empty',
+    there: 'Trash is empty',
   },
   {
     path: '/files/size',
     api: '**/workspace_usage/**',
     what: 'sizes',
-    there: 'Where the room goes',
+    there: 'Disk usage',
   },
   {
     path: '/work',
@@ -160,9 +160,9 @@ test('C13 empty states link to the next step', async () => {
   await page.goto(`${app.url}/agents/nobody`)
   await page.getByText('Agent not found').waitFor()
   await page.goto(`${app.url}/files?q=nothing`)
-  await page.getByText('Nothing matches').waitFor()
+  await page.getByText('No matches').waitFor()
   await page.getByRole('link', { name: 'Search content' }).click()
-  await page.getByText(/No file .* holds/).waitFor()
+  await page.getByText(/No file .* contains/).waitFor()
   await page.goto(`${app.url}/files?path=nowhere`)
   await page.getByRole('alert').waitFor()
   await page.goto(`${app.url}/settings/nonsense`)

@@ -10,12 +10,12 @@ import { diskKey } from './file-queries.ts'
 type Props = {
   folder: string
   isOn: boolean
-  /** The browser's own dialog, for whom dropping is nothing. */
+  /** The file input, as an alternative to drag and drop. */
   input: RefObject<HTMLInputElement | null>
   children: ReactNode
 }
 
-/** A file dropped here is copied into the workspace: a browser does not tell where it lay (GR10). */
+/** Copies dropped files into the workspace, because browsers hide their paths (GR10). */
 export function DropZone({ folder, isOn, input, children }: Props) {
   const [isOver, setOver] = useState(false)
 
@@ -36,7 +36,7 @@ export function DropZone({ folder, isOn, input, children }: Props) {
 
   const carriesFiles = (event: DragEvent) => isOn && event.dataTransfer.types.includes('Files')
   return (
-    // The pointer's way; the button that opens a dialog is everybody's.
+    // For pointers only; the button is the accessible alternative.
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <div
       className="relative flex min-h-0 flex-1"

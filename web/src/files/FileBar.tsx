@@ -22,7 +22,7 @@ export function FileBar({ view, root, onAdd }: Props) {
     void navigate({
       to: '/files',
       search: { ...others, ...(q !== '' && { q, ...asked }) },
-      // Looking for something is one step back, however long one types.
+      // Typing a search adds only one history entry.
       replace: view.q !== undefined,
     })
   }
@@ -31,7 +31,7 @@ export function FileBar({ view, root, onAdd }: Props) {
       <Crumbs to="/files" path={view.path ?? ''} root={root} />
       <IconButton
         icon="refresh"
-        label="Read the folder again"
+        label="Reload folder"
         className="max-md:order-1"
         onClick={() => void queryClient.invalidateQueries({ queryKey: diskKey })}
       />
@@ -54,7 +54,7 @@ export function FileBar({ view, root, onAdd }: Props) {
   )
 }
 
-const ways = [
+const searchTypes = [
   [undefined, 'Names'],
   ['content', 'Content'],
 ] as const
@@ -75,7 +75,7 @@ function Scope({ view }: { view: FilesView }) {
       <ViewSwitch
         label="Search by"
         to="/files"
-        views={ways.map(([value, name]) => ({
+        views={searchTypes.map(([value, name]) => ({
           name,
           isOn: by === value,
           search: { ...others, ...(where && { in: where }), ...(value && { by: value }) },
@@ -86,16 +86,16 @@ function Scope({ view }: { view: FilesView }) {
 }
 
 type CrumbsProps = {
-  /** The screen that shows a folder. */
+  /** The screen of the links. */
   to: '/files' | '/files/size'
   path: string
-  /** Where the way begins. */
+  /** The first breadcrumb. */
   root: string
 }
 
-const viewOf = (path: string) => (path === '' ? {} : { path })
+const toView = (path: string) => (path === '' ? {} : { path })
 
-/** The way to a folder, on one line: the middle of a long one is behind a button. */
+/** The breadcrumbs of a folder on one line; a menu contains the middle ones. */
 export function Crumbs({ to, path, root }: CrumbsProps) {
   const navigate = useNavigate()
   const { first, hidden, last } = shortenCrumbs(buildCrumbs(path, root))
@@ -105,14 +105,14 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
       <ol className="flex items-center gap-x-1">
         {shown.map((crumb, at) => (
           <li key={crumb.path} className="flex min-w-0 items-center gap-1">
-            {at > 0 && <Mark />}
+            {at > 0 && <Separator />}
             {at === 1 && hidden.length > 0 && (
               <>
                 <Menu
                   trigger={
                     <button
                       type="button"
-                      aria-label={`${hidden.length} folders between`}
+                      aria-label={`${hidden.length} more folders`}
                       title={hidden.map(({ name }) => sanitizeText(name)).join(' / ')}
                       className="grid h-6 min-w-6 shrink-0 place-items-center rounded-sm text-soft hover:bg-raised hover:text-text max-md:h-9 max-md:min-w-9"
                     >
@@ -123,15 +123,15 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
                     id: one.path,
                     label: sanitizeText(one.name),
                     icon: 'folder',
-                    act: () => void navigate({ to, search: viewOf(one.path) }),
+                    act: () => void navigate({ to, search: toView(one.path) }),
                   }))}
                 />
-                <Mark />
+                <Separator />
               </>
             )}
             <Link
               to={to}
-              search={viewOf(crumb.path)}
+              search={toView(crumb.path)}
               activeOptions={{ exact: true, includeSearch: true }}
               aria-current={at === shown.length - 1 ? 'page' : undefined}
               title={sanitizeText(crumb.name)}
@@ -148,4 +148,4 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
   )
 }
 
-const Mark = () => <Icon name="right" size={12} className="shrink-0 text-faint" />
+const Separator = () => <Icon name="right" size={12} className="shrink-0 text-faint" />

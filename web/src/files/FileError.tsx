@@ -4,19 +4,20 @@ import { ApiError } from '../api/client.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Loading, ErrorState } from '../shared/States.tsx'
 
-const elsewhere: Readonly<Record<string, readonly [to: '/files/grants' | '/files/trash', string]>> =
-  {
-    no_grant: ['/files/grants', 'Grants'],
-    root_replaced: ['/files/grants', 'Grants'],
-    not_found: ['/files/trash', 'Trash'],
-  }
+const relatedScreens: Readonly<
+  Record<string, readonly [to: '/files/grants' | '/files/trash', string]>
+> = {
+  no_grant: ['/files/grants', 'Grants'],
+  root_replaced: ['/files/grants', 'Grants'],
+  not_found: ['/files/trash', 'Trash'],
+}
 
 type Props = { error: unknown; retry: () => void; children?: ReactNode }
 
-/** What cannot be shown, why, and where one can go from there. */
+/** The error of a path, with links to related screens. */
 export function FileError({ error, retry, children }: Props) {
   const isRefused = error instanceof ApiError && error.code !== 'unreachable'
-  const other = isRefused ? elsewhere[error.code] : undefined
+  const related = isRefused ? relatedScreens[error.code] : undefined
   return (
     <ErrorState error={error} retry={retry}>
       {children}
@@ -25,9 +26,9 @@ export function FileError({ error, retry, children }: Props) {
           Workspace
         </Link>
       )}
-      {other && (
-        <Link to={other[0]} className={buttonClass()}>
-          {other[1]}
+      {related && (
+        <Link to={related[0]} className={buttonClass()}>
+          {related[1]}
         </Link>
       )}
     </ErrorState>

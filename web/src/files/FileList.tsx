@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { RefObject } from 'react'
-import { isFolder, kindOf } from './file.ts'
+import { isFolder, getSpecialKind } from './file.ts'
 import type { FileEntry } from './file.ts'
 import { joinPath, baseName } from './path.ts'
 import { pluralize, formatMegabytes, formatSize } from './byte-size.ts'
@@ -20,31 +20,30 @@ import { rowClass, useFileKeys } from './use-file-keys.ts'
 
 type Props = {
   view: FilesView
-  /** What has the focus where no row can. */
-  place: RefObject<HTMLElement | null>
+  /** Receives the focus if no row can. */
+  container: RefObject<HTMLElement | null>
   onAdd: (() => void) | undefined
 }
 
-export function FileList({ view, place, onAdd }: Props) {
+export function FileList({ view, container, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))
   const { hasNextPage } = listing
   const data = keepUnlessGone(listing)
-  // While there is more, what comes next has to come below: only the whole can be put in order.
+  // Sort only a complete list: the next page must appear below the current rows.
   const files = useMemo(() => {
     const all = data?.pages.flatMap((page) => page.files)
-    return hasNextPage ? all : all?.toSorted(inOrder)
+    return hasNextPage ? all : all?.toSorted(compareEntries)
   }, [data, hasNextPage])
-  useFileKeys(files !== undefined, place)
-  if (!files) return <FileAwaited query={listing} what="the folder" rows={8} />
-  if (files.every(({ name }) => path === '' && baseName(name) === own))
-    return <Nothing path={path} onAdd={onAdd} />
+  useFileKeys(files !== undefined, container)
+  if (!files) return <FileAwaited query={listing} what="folder" rows={8} />
+  if (files.every(({ name }) => path === '' && baseName(name) === internalFolder))
+    return <EmptyFolder path={path} onAdd={onAdd} />
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {hasNextPage && (
         <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
-          The first {pluralize(files.length, 'name', 'names')}, as the disk has them. There are more
-          below.
+          First {pluralize(files.length, 'entry', 'entries')}, unsorted
         </p>
       )}
       <ul aria-label="Files and folders">
@@ -53,16 +52,16 @@ export function FileList({ view, place, onAdd }: Props) {
         ))}
       </ul>
       <ShowMore query={listing} />
-      {path === '' && <Whole />}
+      {path === '' && <WorkspaceSummary />}
     </div>
   )
 }
 
-/** What cowork keeps in the workspace is nobody's file: alone it is as good as nothing. */
-const own = '.cowork'
+/** The folder of cowork's own files; a workspace with only this folder counts as empty. */
+const internalFolder = '.cowork'
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
-const inOrder = (a: FileEntry, b: FileEntry) =>
+const compareEntries = (a: FileEntry, b: FileEntry) =>
   Number(isFolder(b)) - Number(isFolder(a)) || names.compare(a.name, b.name)
 
 type RowProps = { file: FileEntry; folder: string; view: FilesView }
@@ -70,56 +69,56 @@ type RowProps = { file: FileEntry; folder: string; view: FilesView }
 function Row({ file, folder, view }: RowProps) {
   const name = baseName(file.name)
   const path = joinPath(folder, name)
-  const goesIn = isFolder(file)
-  const kind = kindOf(file)
+  const isDirectory = isFolder(file)
+  const kind = getSpecialKind(file)
   const isOpen = view.open === path
   return (
     <li>
       <Link
         to="/files"
-        search={goesIn ? { path } : { ...withoutFile(view), open: path }}
-        {...(goesIn && { state: { row: '' } })}
+        search={isDirectory ? { path } : { ...withoutFile(view), open: path }}
+        {...(isDirectory && { state: { row: '' } })}
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isOpen ? 'true' : undefined}
         data-row={path}
         className={rowClass(isOpen)}
       >
         <Icon
-          name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'}
-          className={goesIn ? 'text-accent' : 'text-soft'}
+          name={isDirectory ? 'folder' : kind === 'link' ? 'link' : 'file'}
+          className={isDirectory ? 'text-accent' : 'text-soft'}
         />
-        {/* `relative` keeps the word that is only heard from hanging out where the name is cut. */}
+        {/* `relative` keeps the screen reader text inside the truncated name. */}
         <span className="relative min-w-0 flex-1 truncate whitespace-pre">
           <SafeText text={name} />
-          {goesIn && <span className="sr-only"> folder</span>}
+          {isDirectory && <span className="sr-only"> folder</span>}
         </span>
         {file.modified_at !== undefined && (
           <Ago at={file.modified_at} className="shrink-0 text-xs text-soft max-md:hidden" />
         )}
         <span className="w-16 shrink-0 text-right text-xs text-soft">
-          {kind ?? (!goesIn && file.size_bytes !== undefined && formatSize(file.size_bytes))}
+          {kind ?? (!isDirectory && file.size_bytes !== undefined && formatSize(file.size_bytes))}
         </span>
       </Link>
     </li>
   )
 }
 
-const Nothing = ({ path, onAdd }: { path: string; onAdd: (() => void) | undefined }) => (
+const EmptyFolder = ({ path, onAdd }: { path: string; onAdd: (() => void) | undefined }) => (
   <EmptyState icon="folder" title="This folder is empty">
-    {path === '' && <p>What agents make lies here.</p>}
-    {onAdd && <p>Drop a file on this page to put it here.</p>}
+    {path === '' && <p>Agents save files here.</p>}
+    {onAdd && <p>Drop files on this page to add them.</p>}
     {onAdd && <Button onClick={onAdd}>Add files</Button>}
   </EmptyState>
 )
 
-const guards: Record<string, string> = {
-  landlock: 'The kernel keeps the file worker inside the workspace and the grants.',
-  walk: 'Every path is walked from its root; this kernel has no Landlock to add to that.',
-  checked: 'Paths are checked before and after; this system cannot do better.',
+const containmentLabels: Record<string, string> = {
+  landlock: 'Landlock confines the file worker to the workspace and the grants.',
+  walk: 'Path checks only: this kernel has no Landlock.',
+  checked: 'Path checks before and after each operation.',
 }
 
-/** Under the top of the workspace: where it lies, how much there is, how it is guarded (PV6). */
-function Whole() {
+/** The path, size and sandboxing of the workspace (PV6). */
+function WorkspaceSummary() {
   const { data } = useQuery(infoQuery)
   if (!data) return null
   return (
@@ -132,10 +131,10 @@ function Whole() {
       )}
       <span>
         {pluralize(data.total_files, 'file', 'files')}
-        {/* Of a few small files no size is told. */}
+        {/* The size in MB is 0 for a few small files. */}
         {data.total_size_mb > 0 && `, ${formatMegabytes(data.total_size_mb)}`}
       </span>
-      <span>{guards[data.containment]}</span>
+      <span>{containmentLabels[data.containment]}</span>
     </p>
   )
 }

@@ -28,12 +28,12 @@ import { nextRow } from './use-file-keys.ts'
 
 type Props = { path: string; view: FilesView; mayChange: boolean }
 
-/** Whoever closes a file to agents can still take back what they did to it. */
+/** Versions stay available after a grant ends, so that changes of agents can be undone. */
 const isClosed = ({ code }: ApiError) => code === 'no_grant' || code === 'root_replaced'
 
 export function FilePreview({ path, view, mayChange }: Props) {
   const remove = useRemove(path, view)
-  // What is on its way to the trash is not looked for again.
+  // Do not read a file during its deletion.
   const reading = useQuery({ ...readQuery(path), enabled: remove.isIdle || remove.isError })
   const { error, refetch } = reading
   const data = keepUnlessGone(reading)
@@ -59,12 +59,12 @@ export function FilePreview({ path, view, mayChange }: Props) {
       {data ? (
         <div className="grid gap-4 px-5 py-4 max-md:px-4">
           <Facts read={data} />
-          <Acts
+          <FileActions
             subject={data.path}
             path={path}
             mayChange={mayChange}
             remove={remove}
-            versions={{ isOn: hasVersions, turn: () => setVersions(!hasVersions) }}
+            versions={{ isOn: hasVersions, toggle: () => setVersions(!hasVersions) }}
           />
           {hasVersions && <FileVersions path={path} mayChange={mayChange} />}
           <Content read={data} />
@@ -73,7 +73,7 @@ export function FilePreview({ path, view, mayChange }: Props) {
         <>
           <FileError error={error} retry={() => void refetch()}>
             {error instanceof ApiError && error.code === 'too_large' && (
-              <Acts path={path} mayChange={mayChange} remove={remove} />
+              <FileActions path={path} mayChange={mayChange} remove={remove} />
             )}
           </FileError>
           {error instanceof ApiError && isClosed(error) && (
@@ -83,7 +83,7 @@ export function FilePreview({ path, view, mayChange }: Props) {
           )}
         </>
       ) : (
-        <Loading what="the file" rows={4} />
+        <Loading what="file" rows={4} />
       )}
     </section>
   )
@@ -122,54 +122,54 @@ function Facts({ read }: { read: ReadFile }) {
   )
 }
 
-/** What was deleted lies in the trash, so nobody is asked twice. */
+/** Deletes without confirmation, because the trash keeps the file. */
 function useRemove(path: string, view: FilesView) {
   const navigate = useNavigate()
   const name = sanitizeText(baseName(path))
-  const bringBack = async (id: string) => {
+  const restore = async (id: string) => {
     try {
       await callFiles('trash_restore', { trash_id: id })
-      toast(`${name} is back.`)
+      toast(`Restored ${name}.`)
     } catch (error) {
       toastProblem(error)
     }
   }
   return useMutation({
     mutationFn: () => callFiles('delete_file', { path }),
-    // The stream may take its row away before the answer comes.
+    // The live stream may remove the row before the response arrives.
     onMutate: () => nextRow(path),
     onSuccess: ({ trash_id: id }, _, row) => {
-      toast(`${name} is in the trash.`, false, { label: 'Undo', run: () => void bringBack(id) })
+      toast(`Moved ${name} to the trash.`, false, { label: 'Undo', run: () => void restore(id) })
       void navigate({ to: '/files', search: withoutFile(view), state: { row } })
     },
     onError: toastProblem,
   })
 }
 
-type ActsProps = Omit<Props, 'view'> & {
+type FileActionsProps = Omit<Props, 'view'> & {
   remove: ReturnType<typeof useRemove>
-  /** As the ledger names it, once that is known. */
+  /** The path in the ledger, once known. */
   subject?: string
-  versions?: { isOn: boolean; turn: () => void }
+  versions?: { isOn: boolean; toggle: () => void }
 }
 
-function Acts({ subject, path, mayChange, versions, remove }: ActsProps) {
+function FileActions({ subject, path, mayChange, versions, remove }: FileActionsProps) {
   return (
     <div className="flex flex-wrap gap-2">
       {subject !== undefined && (
         <Link to="/audit" search={{ subject }} className={buttonClass('plain', 'sm')}>
           <Icon name="audit" size={14} />
-          What happened to it
+          Show in Audit
         </Link>
       )}
       {versions && (
-        <Button size="sm" icon="clock" aria-expanded={versions.isOn} onClick={versions.turn}>
+        <Button size="sm" icon="clock" aria-expanded={versions.isOn} onClick={versions.toggle}>
           Versions
         </Button>
       )}
       {mayChange && !isAbsolute(path) && (
         <Button size="sm" icon="trash" disabled={remove.isPending} onClick={() => remove.mutate()}>
-          Move to the trash
+          Move to trash
         </Button>
       )}
     </div>
@@ -181,10 +181,8 @@ function Content({ read }: { read: ReadFile }) {
   if (preview.kind === 'withheld')
     return (
       <Note tone="suggest" icon="key">
-        <p className="font-[550]">Not shown here</p>
-        <p className="text-soft">
-          Its name is one of those that hold secrets. Open it on your own disk.
-        </p>
+        <p className="font-[550]">Preview hidden</p>
+        <p className="text-soft">Sensitive file. Open it outside cowork.</p>
       </Note>
     )
   if (preview.kind === 'picture')
@@ -198,7 +196,7 @@ function Content({ read }: { read: ReadFile }) {
   if (preview.kind === 'none')
     return (
       <div className="grid justify-items-start gap-3">
-        <p className="text-soft">There is no preview of this kind of file.</p>
+        <p className="text-soft">No preview for this file type</p>
         {read.content !== undefined && (
           <Button icon="download" onClick={() => void saveFile(read).catch(toastProblem)}>
             Download
@@ -206,7 +204,7 @@ function Content({ read }: { read: ReadFile }) {
         )}
       </div>
     )
-  if (preview.text === '') return <p className="text-soft">It is empty.</p>
+  if (preview.text === '') return <p className="text-soft">Empty file</p>
   return (
     <div className="grid gap-2">
       {read.warnings?.map((warning) => (
@@ -223,16 +221,14 @@ function Content({ read }: { read: ReadFile }) {
           <SafeText text={preview.text} lines spaces />
         </HorizontalScroll>
       </div>
-      {preview.isCut && (
-        <p className="text-xs text-faint">The beginning of it. The file is longer.</p>
-      )}
+      {preview.isCut && <p className="text-xs text-faint">Preview truncated</p>}
     </div>
   )
 }
 
 function Picture({ source, name }: { source: string; name: string }) {
   const [isBroken, setBroken] = useState(false)
-  if (isBroken) return <p className="text-soft">It cannot be drawn: the picture is damaged.</p>
+  if (isBroken) return <p className="text-soft">Cannot display this picture.</p>
   return (
     <img
       src={source}

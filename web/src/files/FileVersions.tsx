@@ -21,7 +21,7 @@ import { FileAwaited } from './FileError.tsx'
 
 type Props = { path: string; mayChange: boolean }
 
-/** What it was before: to be looked at, and to be put back (TR3). */
+/** The versions of a file, to compare and restore (TR3). */
 export function FileVersions({ path, mayChange }: Props) {
   const query = useQuery(versionsQuery(path))
   const versions = keepUnlessGone(query)
@@ -34,14 +34,14 @@ export function FileVersions({ path, mayChange }: Props) {
   )
   const [compared, setCompared] = useState<string>()
   return (
-    <Section title="Versions" says="before each change">
+    <Section title="Versions" says="saved before each change">
       {versions ? (
         versions.length === 0 ? (
-          <p className="text-soft">There is none: nobody changed it through cowork.</p>
+          <p className="text-soft">No versions</p>
         ) : (
           <ol aria-label="Versions, newest first" className="border-t border-line">
             {versions.map((version, place) => (
-              <Line
+              <VersionRow
                 key={version.version_id}
                 version={version}
                 until={ends[place] ?? ''}
@@ -63,16 +63,16 @@ export function FileVersions({ path, mayChange }: Props) {
   )
 }
 
-type LineProps = Props & {
+type VersionRowProps = Props & {
   version: Version
-  /** When it ended, in full and in short; told apart from the others. */
+  /** When the version was replaced, in full and short; unique in the list. */
   until: string
   shortUntil: string
   isCompared: boolean
   onCompare: () => void
 }
 
-function Line(props: LineProps) {
+function VersionRow(props: VersionRowProps) {
   const { version, until, shortUntil, path, mayChange, isCompared, onCompare } = props
   const now = useNow()
   const at = Date.parse(version.replaced_at)
@@ -112,12 +112,12 @@ function Line(props: LineProps) {
                     await callFiles('file_restore_version', { path, version_id })
                     await queryClient.invalidateQueries({ queryKey: diskKey })
                   }}
-                  done={`${sanitizeText(baseName(path))} is what it was.`}
+                  done={`Restored ${sanitizeText(baseName(path))}.`}
                   onClose={close}
                 >
                   <p>
-                    <SafeText text={baseName(path)} /> is again what it was until {when},{' '}
-                    {formatSize(version.size_bytes)}. What it is now is kept as a version.
+                    Replaces <SafeText text={baseName(path)} /> with the version until {when},{' '}
+                    {formatSize(version.size_bytes)}. The current content is kept as a version.
                   </p>
                 </ConfirmDialog>
               )}
@@ -132,13 +132,13 @@ function Line(props: LineProps) {
   )
 }
 
-/** How a comparison ends that is not all there. */
-const cutMark = '[more differs than is shown]'
+/** The end of a truncated diff. */
+const cutMark = '[diff truncated]'
 
 function Compared({ path, version }: { path: string; version: string }) {
   const query = useQuery(versionDiffQuery(path, version))
   const data = keepUnlessGone(query)
-  if (!data) return <FileAwaited query={query} what="the comparison" rows={2} />
+  if (!data) return <FileAwaited query={query} what="diff" rows={2} />
   const isCut = data.diff.endsWith(cutMark)
   const lines = diffLines(isCut ? data.diff.slice(0, -cutMark.length) : data.diff)
   const { more, less } = countChanges(lines)
@@ -147,16 +147,16 @@ function Compared({ path, version }: { path: string; version: string }) {
       {lines.length === 0 ? (
         <p className="text-xs text-soft">
           {data.diff === ''
-            ? 'They say the same.'
-            : 'They differ; it cannot be shown line by line.'}
+            ? 'No differences.'
+            : 'The files differ, but no line diff is available.'}
         </p>
       ) : (
         <>
           <p className="text-xs text-soft">
-            Since then: {more.toLocaleString()} added, {less.toLocaleString()} taken out
+            {more.toLocaleString()} added, {less.toLocaleString()} removed since then
           </p>
-          <DiffView label="What changed since" lines={lines} className="max-h-[50dvh]" />
-          {isCut && <p className="text-xs text-faint">More differs than is shown.</p>}
+          <DiffView label="Changes since" lines={lines} className="max-h-[50dvh]" />
+          {isCut && <p className="text-xs text-faint">Diff truncated</p>}
         </>
       )}
     </div>

@@ -17,17 +17,17 @@ export type PickedPath = {
 
 type Props = {
   title: string
-  /** What the button says about the folder that is open. */
+  /** The button label. */
   action: string
-  /** What comes of choosing it, where that is not plain. */
+  /** Explains the effect of the choice. */
   hint?: string
-  /** Files can be picked as well as folders. */
+  /** Allows files as well as folders. */
   withFiles?: boolean
   onPick: (picked: PickedPath) => void
   onClose: () => void
 }
 
-/** The disk as the daemon sees it: a browser gives no paths away. Starts at home. */
+/** Browses the disk of the daemon, because browsers hide paths. Starts in the home folder. */
 export function FolderPicker({ title, action, hint, withFiles = false, onPick, onClose }: Props) {
   const [chosen, setPath] = useState<string>()
   const path = chosen ?? '~'
@@ -42,14 +42,14 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
           retry={() => (chosen === undefined ? void refetch() : setPath(undefined))}
         />
       ) : (
-        <Loading what="the folder" rows={6} />
+        <Loading what="folder" rows={6} />
       )}
       {hint && <p className="text-xs text-soft">{hint}</p>}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button
           tone="primary"
-          // Where it starts nobody has chosen anything yet.
+          // The initial folder is not a choice.
           disabled={!data || chosen === undefined}
           onClick={() => data && onPick({ path: data.path, isFile: false })}
         >
@@ -60,7 +60,7 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
   )
 }
 
-/** Rarely what one looks for, so it comes last. */
+/** Hidden entries come last. */
 const isHidden = ({ name }: FileEntry) => name.startsWith('.')
 
 type FolderProps = {
@@ -72,7 +72,7 @@ type FolderProps = {
 
 function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
   const here = useRef<HTMLParagraphElement>(null)
-  // Each folder is a new place: reading goes on with its name.
+  // Announce the new folder to screen readers.
   useEffect(() => here.current?.focus(), [data.path])
   const { parent } = data
   const shown = data.entries
@@ -83,7 +83,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
       <div className="flex items-center gap-2">
         <IconButton
           icon="up"
-          label="The folder around"
+          label="Parent folder"
           disabled={parent === null}
           onClick={() => parent !== null && onOpen(parent)}
         />
@@ -98,35 +98,31 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
       </div>
       <div className="scroll-thin h-80 max-h-[45dvh] overflow-y-auto rounded border border-line">
         {shown.length === 0 ? (
-          <p className="p-3 text-soft">
-            {withFiles ? 'There is nothing in here.' : 'No folders in here.'}
-          </p>
+          <p className="p-3 text-soft">{withFiles ? 'Empty folder' : 'No folders'}</p>
         ) : (
-          <ul aria-label="In this folder">
+          <ul aria-label="Folder contents">
             {shown.map((entry) => {
               const path = joinPath(data.path, baseName(entry.name))
-              const goesIn = isFolder(entry)
+              const isDirectory = isFolder(entry)
               return (
                 <li key={entry.name}>
                   <button
                     type="button"
                     disabled={entry.forbidden === true}
-                    title={
-                      entry.forbidden === true
-                        ? 'Closed for agents, whatever is granted'
-                        : undefined
-                    }
-                    onClick={() => (goesIn ? onOpen(path) : onPick({ path, isFile: true }))}
+                    title={entry.forbidden === true ? 'Protected path' : undefined}
+                    onClick={() => (isDirectory ? onOpen(path) : onPick({ path, isFile: true }))}
                     className="flex h-8 w-full items-center gap-2.5 px-3 text-left -outline-offset-2 enabled:hover:bg-raised disabled:text-faint max-md:h-11"
                   >
                     <span
-                      className={goesIn && entry.forbidden !== true ? 'text-accent' : 'text-soft'}
+                      className={
+                        isDirectory && entry.forbidden !== true ? 'text-accent' : 'text-soft'
+                      }
                     >
-                      <Icon name={goesIn ? 'folder' : 'file'} />
+                      <Icon name={isDirectory ? 'folder' : 'file'} />
                     </span>
                     <SafeText as="span" className="min-w-0 truncate" text={baseName(entry.name)} />
                     {entry.forbidden === true && (
-                      <span className="ml-auto shrink-0 text-xs">always closed</span>
+                      <span className="ml-auto shrink-0 text-xs">protected</span>
                     )}
                   </button>
                 </li>
@@ -134,7 +130,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
             })}
           </ul>
         )}
-        {data.capped && <p className="p-3 text-xs text-faint">There is more than is listed.</p>}
+        {data.capped && <p className="p-3 text-xs text-faint">List truncated</p>}
       </div>
     </div>
   )

@@ -33,19 +33,19 @@ import { agentsQuery } from '../agents/agent-queries.ts'
 import { FolderPicker } from './FolderPicker.tsx'
 import type { PickedPath } from './FolderPicker.tsx'
 
-/** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
-const restMs = 3000
+/** Limits refetches: agents use their grants many times per second. */
+const refetchIntervalMs = 3000
 
-/** What people let agents see of their own files, each to be taken back (GR4). */
+/** Lists the grants, which people can revoke (GR4). */
 export function GrantsPage() {
   const grants = useQuery(grantsQuery)
   const data = keepUnlessGone(grants)
   const isOwner = useIsOwner()
   const mayRevoke = useCanAct()
   const [isAdding, setAdding] = useState(false)
-  useRefetch(usesGrant, grantsQuery, restMs)
-  const place = useRef<HTMLElement>(null)
-  useFocusReturn(place, 'li')
+  useRefetch(usesGrant, grantsQuery, refetchIntervalMs)
+  const container = useRef<HTMLElement>(null)
+  useFocusReturn(container, 'li')
   const add = isOwner && (
     <Button icon="plus" onClick={() => setAdding(true)}>
       Grant access
@@ -54,23 +54,21 @@ export function GrantsPage() {
   if (!data) return <QueryState query={grants} what="grants" />
   return (
     <section
-      ref={place}
+      ref={container}
       tabIndex={-1}
       aria-label="Grants"
       className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-none max-md:px-4"
     >
       {data.length === 0 ? (
-        <EmptyState icon="key" title="Agents see nothing of yours">
-          <p>
-            They have the workspace. What else they need they ask for, and it waits in the Inbox.
-          </p>
+        <EmptyState icon="key" title="No grants">
+          <p>Agents can use the workspace. Other access requests appear in the Inbox.</p>
           {add}
         </EmptyState>
       ) : (
         <>
           <header className="flex flex-wrap items-center justify-between gap-3 pb-3">
             <p className="max-w-130 text-pretty text-soft">
-              Files and folders of yours that agents may enter. Revoking ends it within a second.
+              Files and folders that agents can access. Revoking takes effect within 1 s.
             </p>
             {add}
           </header>
@@ -117,15 +115,15 @@ function GrantRow({ grant, mayRevoke }: Props) {
             </Chip>
           </span>
           {grant.replaced && (
-            <span title="What was granted is not at this path any more. What may be there now is opened by a new grant.">
+            <span title="The granted file or folder is no longer at this path. Grant access again to open it">
               <Chip tone="escalate" icon="warn">
-                gone or replaced: not open
+                Gone or replaced
               </Chip>
             </span>
           )}
           {isUnused(grant, now) && (
             <Chip tone="plain" icon="clock">
-              not used for long
+              Unused
             </Chip>
           )}
         </p>
@@ -133,7 +131,7 @@ function GrantRow({ grant, mayRevoke }: Props) {
           <SafeText as="span" text={formatGrantee(grant)} />
           <span>{formatExpiry(grant, now)}</span>
           <span title={fullTime(Date.parse(grant.granted_at))}>
-            {isDenied ? 'denied' : formatOrigin(grant)}{' '}
+            {isDenied ? 'blocked' : formatOrigin(grant)}{' '}
             {formatAgo(Date.parse(grant.granted_at), now)}
           </span>
           {!isDenied && <LastUse grant={grant} now={now} />}
@@ -145,22 +143,22 @@ function GrantRow({ grant, mayRevoke }: Props) {
           aria-label={`Revoke ${sanitizeText(path)}`}
           dialog={(close) => (
             <ConfirmDialog
-              title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
-              action={isDenied ? 'Let it ask' : 'Revoke'}
+              title={isDenied ? 'Allow new requests?' : 'Revoke this grant?'}
+              action={isDenied ? 'Allow requests' : 'Revoke'}
               act={async () => {
                 const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
                 if (message !== undefined) toast(message, true)
                 await queryClient.invalidateQueries(grantsQuery)
               }}
-              done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
+              done={isDenied ? 'Allowed new requests.' : 'Revoked the grant.'}
               onClose={close}
             >
               <SafeText as="p" className="break-all text-text" text={path} />
               <SafeText as="p" text={means} />
               <p>
                 {isDenied
-                  ? 'The next request for it waits in the Inbox.'
-                  : 'Reads and writes under way end within a second. What it did stays in the ledger.'}
+                  ? 'The next access request appears in the Inbox.'
+                  : 'Running reads and writes end within 1 s. The audit log is kept.'}
               </p>
             </ConfirmDialog>
           )}
@@ -183,16 +181,16 @@ const LastUse = ({ grant: { last_accessed: at, access_count: count }, now }: Use
     </span>
   )
 
-/** What a person hands over without being asked (GR10): first what, then how far. */
+/** Grants access without a request (GR10): first the path, then the permission. */
 function AddGrantDialog({ onClose }: { onClose: () => void }) {
   const [picked, setPicked] = useState<PickedPath>()
   return picked ? (
-    <HowFar picked={picked} onClose={onClose} />
+    <PermissionForm picked={picked} onClose={onClose} />
   ) : (
     <FolderPicker
-      title="What may agents see?"
+      title="Choose a file or folder"
       action="Choose this folder"
-      hint="Open the folder to choose it with all that is in it, or choose one file. You say next for whom, and for how long."
+      hint="Open a folder to grant all of its contents, or choose one file."
       withFiles
       onPick={setPicked}
       onClose={onClose}
@@ -200,10 +198,10 @@ function AddGrantDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-type Given = 'read' | 'read-write' | 'write'
-const forFolders: readonly Given[] = ['read', 'read-write', 'write']
+type GrantedPermission = 'read' | 'read-write' | 'write'
+const folderPermissions: readonly GrantedPermission[] = ['read', 'read-write', 'write']
 
-function HowFar({
+function PermissionForm({
   picked: { path, isFile },
   onClose,
 }: {
@@ -211,7 +209,7 @@ function HowFar({
   onClose: () => void
 }) {
   const agents = useQuery(agentsQuery).data ?? []
-  const [permission, setPermission] = useState<Given>('read')
+  const [permission, setPermission] = useState<GrantedPermission>('read')
   const agent = useField('*')
   const until = useField()
   const now = useNow()
@@ -233,7 +231,7 @@ function HowFar({
           ...(ends && 'until' in ends && { expires_at: ends.until }),
         })
       }
-      done="Access is granted."
+      done="Granted access."
       onDone={async () => {
         await queryClient.invalidateQueries(grantsQuery)
         onClose()
@@ -244,7 +242,7 @@ function HowFar({
       <RadioGroup
         label="Permission"
         value={permission}
-        choices={(isFile ? forFolders.slice(0, 2) : forFolders).map((value) => ({
+        choices={(isFile ? folderPermissions.slice(0, 2) : folderPermissions).map((value) => ({
           value,
           label: permissionName(value),
         }))}
@@ -261,7 +259,7 @@ function HowFar({
       <TextField
         label="Until"
         type="datetime-local"
-        hint={lacks ?? 'Empty means until you revoke it.'}
+        hint={lacks ?? 'Empty: until revoked'}
         aria-invalid={lacks !== undefined}
         {...until}
       />
@@ -270,10 +268,10 @@ function HowFar({
           text={describePermission(
             agent.value,
             permission,
-            isFile ? 'it' : 'it and all folders below',
+            isFile ? 'this file' : 'this folder and all subfolders',
           )}
         />
-        {isFile && ' The folder around it stays closed.'}
+        {isFile && ' The folder is not included.'}
       </Note>
     </FormDialog>
   )

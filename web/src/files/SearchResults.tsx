@@ -15,14 +15,14 @@ import { infoQuery, searchQuery, keepUnlessGone } from './file-queries.ts'
 import { FileAwaited } from './FileError.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
-type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
+type Props = { view: FilesView; container: RefObject<HTMLElement | null> }
 
-export function SearchResults({ view, place }: Props) {
+export function SearchResults({ view, container }: Props) {
   const search = useInfiniteQuery(searchQuery(view))
   const data = keepUnlessGone(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
-  useFileKeys(data !== undefined, place)
-  if (!data) return <FileAwaited query={search} what="what was found" rows={6} />
+  useFileKeys(data !== undefined, container)
+  if (!data) return <FileAwaited query={search} what="search results" rows={6} />
   const hits = data.pages.flatMap((page) => page.results)
   const total = data.pages[0]?.total_count ?? hits.length
   const skipped = data.pages[0]?.skipped ?? []
@@ -31,9 +31,9 @@ export function SearchResults({ view, place }: Props) {
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
         {pluralize(total, 'match', 'matches')} <SafeText text={describeScope(view)} />
-        {skipped.length > 0 && '. Not all of it was searched: see below.'}
+        {skipped.length > 0 && '. Some files were not searched: see below.'}
       </p>
-      <ul aria-label="Found">
+      <ul aria-label="Search results">
         {hits.map((hit) => (
           <Row
             key={`${hit.path} ${hit.line ?? 0}`}
@@ -103,9 +103,10 @@ function NoMatch({ view, skipped }: { view: FilesView; skipped: readonly string[
   const { q = '', by } = view
   const { by: _, ...byName } = withoutFile(view)
   return (
-    <EmptyState icon="search" title="Nothing matches">
+    <EmptyState icon="search" title="No matches">
       <p className="wrap-anywhere">
-        {by === 'content' ? 'No file' : 'No name'} <SafeText text={describeScope(view)} /> holds “
+        {by === 'content' ? 'No file' : 'No name'} <SafeText text={describeScope(view)} /> contains
+        “
         <SafeText text={q} />
         ”.
       </p>

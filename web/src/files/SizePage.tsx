@@ -15,7 +15,7 @@ import { toFileLink, Treemap } from './Treemap.tsx'
 
 const route = getRouteApi('/files/size')
 
-/** Where the room goes: as areas, and as a table of the same numbers (C11). */
+/** Disk usage as a treemap and as a table (C11). */
 export function SizePage() {
   const { path = '' } = route.useSearch()
   const root = useGrantRoot(path)
@@ -27,14 +27,14 @@ export function SizePage() {
   useEffect(() => {
     if (before.current === path) return
     before.current = path
-    // The area that was pressed is gone: reading goes on with the folder it led to.
+    // The pressed area is gone: move the focus to the heading of the new folder.
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }, [path])
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 max-md:px-4">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-3">
         <h2 ref={heading} tabIndex={-1} className="basis-full font-[550] outline-none">
-          Where the room goes
+          Disk usage
         </h2>
         <Crumbs to="/files/size" path={path} root={root} />
         {whole && (
@@ -53,7 +53,7 @@ export function SizePage() {
       </header>
       {whole ? (
         whole.bytes === 0 ? (
-          <EmptyState icon="folder" title="Nothing takes up room here" />
+          <EmptyState icon="folder" title="No files" />
         ) : (
           <div className="grid gap-4">
             <Treemap parts={whole.parts} />
@@ -61,7 +61,7 @@ export function SizePage() {
           </div>
         )
       ) : (
-        <FileAwaited query={usage} what="sizes" rows={6} />
+        <FileAwaited query={usage} what="disk usage" rows={6} />
       )}
     </div>
   )
@@ -102,25 +102,25 @@ const SizeTable = ({ parts, bytes }: { parts: readonly UsageNode[]; bytes: numbe
   </table>
 )
 
-const nameLook =
+const nameClass =
   'flex min-h-6 items-center gap-2 underline decoration-line underline-offset-3 hover:decoration-current max-md:min-h-9'
 
-/** Leads where the area of the same name leads. */
+/** Links to the same page as the treemap area of this node. */
 function PartName({ part: { kind, name, path } }: { part: UsageNode }) {
   if (kind === 'rest') return <span className="block truncate pl-6 text-soft">{name}</span>
-  const words = (
+  const label = (
     <>
       <Icon name={kind} className={kind === 'folder' ? 'text-accent' : 'text-soft'} />
       <SafeText as="span" className="min-w-0 truncate whitespace-pre" text={name} />
     </>
   )
   return kind === 'folder' ? (
-    <Link to="/files/size" search={{ path }} aria-current={undefined} className={nameLook}>
-      {words}
+    <Link to="/files/size" search={{ path }} aria-current={undefined} className={nameClass}>
+      {label}
     </Link>
   ) : (
-    <Link to="/files" search={toFileLink(path)} aria-current={undefined} className={nameLook}>
-      {words}
+    <Link to="/files" search={toFileLink(path)} aria-current={undefined} className={nameClass}>
+      {label}
     </Link>
   )
 }

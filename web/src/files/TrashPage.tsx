@@ -25,14 +25,14 @@ import { infoQuery, keepUnlessGone, trashQuery } from './file-queries.ts'
 import { useFocusReturn } from './use-file-keys.ts'
 import { TextField, useField } from '../shared/Field.tsx'
 
-/** What was deleted, and until when it can come back (TR1). */
+/** Lists deleted files, to restore or delete permanently (TR1). */
 export function TrashPage() {
   const trash = useInfiniteQuery(trashQuery)
   const workspace = useQuery(infoQuery).data?.workspace_path
-  const place = useRef<HTMLElement>(null)
-  useFocusReturn(place, 'li')
+  const container = useRef<HTMLElement>(null)
+  useFocusReturn(container, 'li')
   const items = keepUnlessGone(trash)?.pages.flatMap((page) => page.items)
-  if (!items) return <QueryState query={trash} what="the trash" />
+  if (!items) return <QueryState query={trash} what="trash" />
   const pathOf = ({ path }: TrashItem) =>
     workspace === undefined ? path : relativeTo(workspace, path)
   const names = toDistinctNames(
@@ -43,23 +43,23 @@ export function TrashPage() {
   )
   return (
     <section
-      ref={place}
+      ref={container}
       tabIndex={-1}
       aria-label="Trash"
       className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 outline-none max-md:px-4"
     >
       {items.length === 0 ? (
-        <EmptyState icon="trash" title="The trash is empty">
-          <p>What agents delete lies here for a while before it is gone.</p>
+        <EmptyState icon="trash" title="Trash is empty">
+          <p>Deleted files are kept here until they expire.</p>
         </EmptyState>
       ) : (
         <ul aria-label="Deleted files" className="border-t border-line">
           {items.map((item, at) => (
-            <Line
+            <TrashRow
               key={item.trash_id}
               item={item}
               path={pathOf(item)}
-              called={sanitizeText(names[at] ?? item.path)}
+              uniqueName={sanitizeText(names[at] ?? item.path)}
             />
           ))}
         </ul>
@@ -69,30 +69,32 @@ export function TrashPage() {
   )
 }
 
-const forGood = { label: 'Delete for good', icon: 'cross', danger: true } as const
+const deletePermanently = { label: 'Delete permanently', icon: 'cross', danger: true } as const
 
-type LineProps = {
+type TrashRowProps = {
   item: TrashItem
-  /** As the workspace calls it. */
+  /** Relative to the workspace, if inside. */
   path: string
-  /** What tells it from the others. */
-  called: string
+  /** A name that is unique in the list. */
+  uniqueName: string
 }
 
-function Line({ item, path, called }: LineProps) {
+function TrashRow({ item, path, uniqueName }: TrashRowProps) {
   const now = useNow()
-  const [isAsking, setAsking] = useState(false)
-  const [isNaming, setNaming] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
+  const [isRestoringAs, setRestoringAs] = useState(false)
   const name = sanitizeText(baseName(path))
-  const readAgain = () => queryClient.invalidateQueries({ queryKey: trashQuery.queryKey })
+  const refresh = () => queryClient.invalidateQueries({ queryKey: trashQuery.queryKey })
   const restore = useMutation({
     mutationFn: () => callFiles('trash_restore', { trash_id: item.trash_id }),
     onSuccess: async () => {
-      toast(`${name} is back.`)
-      await readAgain()
+      toast(`Restored ${name}.`)
+      await refresh()
     },
     onError: (error) =>
-      error instanceof ApiError && error.code === 'exists' ? setNaming(true) : toastProblem(error),
+      error instanceof ApiError && error.code === 'exists'
+        ? setRestoringAs(true)
+        : toastProblem(error),
   })
   const mayRestore = useCanAct()
   const isOwner = useIsOwner()
@@ -114,15 +116,15 @@ function Line({ item, path, called }: LineProps) {
           <span>
             deleted by <SafeText text={item.deleted_by} />, <Ago at={item.deleted_at} />
           </span>
-          <span>gone in {formatTimeLeft(Date.parse(item.expires_at), now)}</span>
+          <span>expires in {formatTimeLeft(Date.parse(item.expires_at), now)}</span>
         </p>
       </div>
       {mayRestore && (
         <Button
           size="sm"
           icon="undo"
-          aria-label={`Restore ${called}`}
-          // A button that is switched off loses the focus.
+          aria-label={`Restore ${uniqueName}`}
+          // A disabled button loses the focus.
           aria-disabled={restore.isPending}
           onClick={() => restore.isPending || restore.mutate()}
         >
@@ -131,34 +133,34 @@ function Line({ item, path, called }: LineProps) {
       )}
       {mayRestore && (
         <Menu
-          trigger={<IconButton icon="more" label={`More about ${called}`} />}
+          trigger={<IconButton icon="more" label={`More actions for ${uniqueName}`} />}
           items={[
-            { label: 'Restore as…', icon: 'undo', act: () => setNaming(true) },
-            ...(isOwner ? [{ ...forGood, act: () => setAsking(true) }] : []),
+            { label: 'Restore as…', icon: 'undo', act: () => setRestoringAs(true) },
+            ...(isOwner ? [{ ...deletePermanently, act: () => setConfirming(true) }] : []),
           ]}
         />
       )}
-      {isNaming && (
+      {isRestoringAs && (
         <RestoreAsDialog
           id={item.trash_id}
           path={path}
-          onDone={readAgain}
-          onClose={() => setNaming(false)}
+          onDone={refresh}
+          onClose={() => setRestoringAs(false)}
         />
       )}
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDialog
-          title={`Delete ${name} for good?`}
-          action="Delete for good"
+          title={`Delete ${name} permanently?`}
+          action="Delete permanently"
           act={async () => {
             const purged = await callFiles('trash_purge', { trash_ids: [item.trash_id] })
-            await readAgain()
+            await refresh()
             return purged
           }}
           done={(purged) => formatPurge(name, purged)}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
-          <p>Its content cannot be brought back. That it was deleted stays in the ledger.</p>
+          <p>The content cannot be restored. The audit log keeps the deletion.</p>
         </ConfirmDialog>
       )}
     </li>
@@ -167,13 +169,13 @@ function Line({ item, path, called }: LineProps) {
 
 type RestoreProps = {
   id: string
-  /** Where it lay. */
+  /** The original path. */
   path: string
   onDone: () => Promise<void>
   onClose: () => void
 }
 
-/** Back under another name, or to another place: nothing that is there is written over (TR1). */
+/** Restores a file to another path; never replaces a file (TR1). */
 function RestoreAsDialog({ id, path, onDone, onClose }: RestoreProps) {
   const field = useField(joinPath(parentPath(path), nextFreeName(baseName(path), 2)))
   const destination = field.value
@@ -182,7 +184,7 @@ function RestoreAsDialog({ id, path, onDone, onClose }: RestoreProps) {
       title={`Restore ${sanitizeText(baseName(path))} as`}
       action="Restore"
       act={() => callFiles('trash_restore', { trash_id: id, destination })}
-      done={`${sanitizeText(baseName(destination))} is back.`}
+      done={`Restored ${sanitizeText(baseName(destination))}.`}
       onDone={async () => {
         onClose()
         await onDone()
@@ -193,7 +195,7 @@ function RestoreAsDialog({ id, path, onDone, onClose }: RestoreProps) {
         label="Path"
         data-autofocus
         required
-        hint={describeHidden(destination) ?? 'From the top of the workspace.'}
+        hint={describeHidden(destination) ?? 'Relative to the workspace'}
         {...field}
       />
     </FormDialog>

@@ -12,7 +12,7 @@ import { useWidth } from '../shared/use-width.ts'
 
 const height = 400
 
-/** Folders by how much room they take, with what is in them: a press looks into a folder and opens a file. */
+/** A treemap of folders and files. A folder links to its own treemap, a file to its preview. */
 export function Treemap({ parts }: { parts: readonly UsageNode[] }) {
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame, 800)
@@ -20,7 +20,7 @@ export function Treemap({ parts }: { parts: readonly UsageNode[] }) {
     <div
       ref={frame}
       role="group"
-      aria-label="Folders and files by size, as areas"
+      aria-label="Treemap of folders and files"
       className="relative w-full overflow-hidden rounded"
       style={{ height }}
     >
@@ -31,8 +31,8 @@ export function Treemap({ parts }: { parts: readonly UsageNode[] }) {
   )
 }
 
-/** Mixed with the ground, so that each is seen on it, by day and by night. */
-const looks = {
+/** Mixed with the background, for contrast in the light and dark themes. */
+const boxClasses = {
   folder: [
     'bg-[color-mix(in_oklab,var(--accent)_15%,var(--panel))] border-[color-mix(in_oklab,var(--accent)_40%,var(--panel))]',
     'bg-[color-mix(in_oklab,var(--accent)_30%,var(--panel))] border-[color-mix(in_oklab,var(--accent)_50%,var(--panel))]',
@@ -47,7 +47,7 @@ const looks = {
 function Area({ part, box, level, isOpen }: MapBox) {
   const size = formatSize(part.bytes)
   const { hasName, hasSize } = fitLabels(box, part.name, size, isOpen)
-  const words = (
+  const labels = (
     <>
       <span
         className={
@@ -61,13 +61,13 @@ function Area({ part, box, level, isOpen }: MapBox) {
   )
   const shared = {
     title: `${sanitizeText(part.name)} ${size}`,
-    style: placeOf(box),
-    // Without words nothing may keep it from being as narrow as it is.
+    style: toBoxStyle(box),
+    // Without labels, no padding: a box can be narrower than the padding.
     className: `absolute flex overflow-hidden rounded-sm border text-xs -outline-offset-2 ${
       hasName ? 'px-1.5 py-0.5' : ''
-    } ${isOpen ? 'gap-1.5' : 'flex-col'} ${looks[part.kind][level]}`,
+    } ${isOpen ? 'gap-1.5' : 'flex-col'} ${boxClasses[part.kind][level]}`,
   }
-  if (part.kind === 'rest') return <span {...shared}>{words}</span>
+  if (part.kind === 'rest') return <span {...shared}>{labels}</span>
   const link = {
     ...shared,
     'aria-current': undefined,
@@ -76,12 +76,12 @@ function Area({ part, box, level, isOpen }: MapBox) {
   if (part.kind === 'folder')
     return (
       <Link to="/files/size" search={{ path: part.path }} {...link}>
-        {words}
+        {labels}
       </Link>
     )
   return (
     <Link to="/files" search={toFileLink(part.path)} {...link}>
-      {words}
+      {labels}
     </Link>
   )
 }
@@ -91,9 +91,8 @@ export const toFileLink = (path: string) => {
   return { ...(folder !== '' && { path: folder }), open: path }
 }
 
-/** A gap between neighbours, as wide everywhere. */
 const gap = 2
-const placeOf = ({ x, y, width, height: tall }: MapBox['box']): CSSProperties => ({
+const toBoxStyle = ({ x, y, width, height: tall }: MapBox['box']): CSSProperties => ({
   left: x,
   top: y,
   width: Math.max(1, width - gap),

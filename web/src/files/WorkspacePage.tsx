@@ -21,7 +21,7 @@ export function WorkspacePage() {
   const root = useGrantRoot(path)
   const input = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLElement>(null)
-  // A browser gives no path away, so what is dropped is copied; into folders of the user's own nothing is.
+  // Browsers hide the path of a dropped file, so it is copied. Copies go only into the workspace.
   const mayAdd = mayChange && !isAbsolute(path)
   const add = mayAdd ? () => input.current?.click() : undefined
   useKeys({
@@ -48,9 +48,9 @@ export function WorkspacePage() {
       >
         <FileBar view={view} root={root} onAdd={add} />
         {q === undefined ? (
-          <FileList key={path} view={view} place={folder} onAdd={add} />
+          <FileList key={path} view={view} container={folder} onAdd={add} />
         ) : (
-          <SearchResults view={view} place={folder} />
+          <SearchResults view={view} container={folder} />
         )}
       </section>
       {open !== undefined && (

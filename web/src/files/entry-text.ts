@@ -3,7 +3,7 @@ import { addAside, getField, toQuote, toWords, quoteField } from '../shared/sent
 import type { EntryText } from '../shared/sentence.ts'
 
 function grantee(entry: Entry) {
-  if (getField(entry, 'person') !== undefined) return 'its owner for one call'
+  if (getField(entry, 'person') !== undefined) return 'the owner for one call'
   return getField(entry, 'agent_id') === '*'
     ? 'every agent'
     : (quoteField(entry, 'agent_id') ?? 'an agent')
@@ -12,18 +12,18 @@ function grantee(entry: Entry) {
 export const entryText: EntryText = {
   kinds: { grant: 'access' },
   sentences: {
-    'grant.requested': (e) => ['Asks for access to', toQuote(e.subject)],
+    'grant.requested': (e) => ['Requested access to', toQuote(e.subject)],
     'grant.made': (e) =>
       getField(e, 'permission') === 'deny'
-        ? ['Closed', toQuote(e.subject), 'for good']
-        : ['Opened', toQuote(e.subject), 'to', grantee(e)],
+        ? ['Blocked', toQuote(e.subject)]
+        : ['Granted access to', toQuote(e.subject), 'to', grantee(e)],
     'grant.revoked': (e) => [
       'Revoked access to',
       toQuote(e.subject),
       ...addAside(toWords(getField(e, 'reason'))),
     ],
-    'grant.repinned': (e) => ['Changed', toQuote(e.subject), 'which stays open to', grantee(e)],
-    'grant.baselined': () => ['Recorded a grant from before'],
-    'trash.purged': (e) => ['Deleted for good', toQuote(e.subject)],
+    'grant.repinned': (e) => ['Updated the grant for', toQuote(e.subject), 'of', grantee(e)],
+    'grant.baselined': () => ['Recorded an existing grant'],
+    'trash.purged': (e) => ['Permanently deleted', toQuote(e.subject)],
   },
 }

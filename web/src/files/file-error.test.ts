@@ -10,8 +10,8 @@ const refused = (code: string, message = 'As agents are told.') => ({
 test('C13 what a file tool refuses is said to a person, with a step that a person can take', () => {
   expect(toPersonError('list_files', refused('no_grant', 'Call request_grant() first.'))).toEqual({
     code: 'no_grant',
-    message: 'No grant opens it.',
-    hint: 'Grant it under Grants; what agents make lies in the workspace.',
+    message: 'No grant covers this path.',
+    hint: 'Grant access under Grants, or open the workspace.',
   })
   expect(toPersonError('create_file', refused('exists'))).toEqual({
     code: 'exists',
@@ -19,7 +19,7 @@ test('C13 what a file tool refuses is said to a person, with a step that a perso
     hint: 'Choose another name.',
   })
   expect(toPersonError('read_file', refused('too_large')).message).toBe(
-    'It is too large to be shown.',
+    'The file is too large to preview.',
   )
   expect(toPersonError('read_file', refused('unreachable'))).toEqual(refused('unreachable'))
 })

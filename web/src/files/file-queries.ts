@@ -7,7 +7,7 @@ import type { FilesView } from './view.ts'
 import type { Entry } from '../api/entry.ts'
 import { isAbsolute, isInside } from './path.ts'
 
-/** The disk changes without telling: what is looked at again is read again. */
+/** The disk changes without events, so every view reads again. */
 const fresh = { staleTime: 0 } as const
 
 const pagedQuery = <Page extends { readonly next_cursor?: string }>(
@@ -22,19 +22,16 @@ const pagedQuery = <Page extends { readonly next_cursor?: string }>(
     getNextPageParam: (page) => page.next_cursor,
   })
 
-/** Everything that lies on the disk begins like this, so that all of it is read again at once. */
+/** The key prefix of all disk queries, to invalidate them together. */
 export const diskKey = ['files'] as const
 
 const diskQuery = <Data>(key: readonly unknown[], queryFn: () => Promise<Data>) =>
   queryOptions({ ...fresh, queryKey: [...diskKey, ...key], queryFn })
 
-/** Most folders come whole, so that their order is the person's and not the disk's. */
-const rowsAtOnce = 1000
+/** Large enough for most folders, because only complete lists are sorted. */
+const pageSize = 1000
 
-/**
- * What was read stays on the screen while the daemon is away. Once it answers that it is gone, or closed, it is
- * not shown as if it were there.
- */
+/** Keeps data on screen while the daemon is unreachable, but not after an error response, such as "not found". */
 export const keepUnlessGone = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
   error instanceof ApiError && error.code !== 'unreachable' ? undefined : data
 
@@ -42,7 +39,7 @@ export const infoQuery = diskQuery(['info'], () => callFiles('get_workspace_info
 
 export const listingQuery = (path: string) =>
   pagedQuery([...diskKey, 'list', path], (from) =>
-    callFiles('list_files', { path, limit: rowsAtOnce, ...from }),
+    callFiles('list_files', { path, limit: pageSize, ...from }),
   )
 
 export const readQuery = (path: string) =>
@@ -69,12 +66,12 @@ export const versionDiffQuery = (path: string, version: string) =>
 
 export const trashQuery = pagedQuery(['trash'], (from) => callFiles('trash_list', from))
 
-/** Use is counted without an entry of its own; see `usesGrant`. */
+/** Use counts change without an entry; see `usesGrant`. */
 export const grantsQuery = queryOptions({
   ...fresh,
   refetchOnWindowFocus: true,
   queryKey: ['grants'],
-  // The wire declares bare types (FT9).
+  // The wire schema declares plain string types (FT9).
   queryFn: async () => (await callFiles('list_grants')).grants as Grant[],
 })
 
@@ -85,8 +82,8 @@ export const browseQuery = (path: string) =>
     queryFn: () => callFiles('browse_folder', { path }),
   })
 
-/** Tools that leave the disk, or where agents keep their files, otherwise than it was. */
-const changing = new Set([
+/** Tools that change the disk or the workspace setting. */
+const changingTools = new Set([
   'create_file',
   'update_file',
   'delete_file',
@@ -98,14 +95,14 @@ const changing = new Set([
   'workspace_choose',
 ])
 
-/** Whether it tells of a change on the disk, or of what may be seen of it, by whomever. */
+/** Whether an entry changes files or access to files. */
 export const affectsFiles = ({ type, data }: Entry): boolean =>
-  (type === 'call.done' && changing.has(String(data?.['tool']))) ||
+  (type === 'call.done' && changingTools.has(String(data?.['tool']))) ||
   type.startsWith('trash.') ||
   type === 'grant.made' ||
   type === 'grant.revoked'
 
-/** Whether an agent did something under a grant: the entry names it, or is about files that it opened (GR1). */
+/** Whether an agent used a grant: the entry or one of its files names the grant (GR1). */
 export function usesGrant({ type, actor, ids, data }: Entry): boolean {
   if (type !== 'call.done' || actor.kind !== 'agent') return false
   const files = data?.['files']
@@ -115,7 +112,7 @@ export function usesGrant({ type, actor, ids, data }: Entry): boolean {
 const isUnderGrant = (file: unknown) =>
   typeof file === 'object' && file !== null && 'grant' in file && file.grant !== undefined
 
-/** Where the way to a folder begins: the workspace, or the widest grant that it lies under. */
+/** Returns the first breadcrumb of a folder: the workspace, or the widest grant that contains the folder. */
 export function useGrantRoot(path: string): string {
   const { data = [] } = useQuery({ ...grantsQuery, enabled: isAbsolute(path) })
   if (!isAbsolute(path)) return ''

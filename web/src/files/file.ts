@@ -1,6 +1,6 @@
 import type { ToolResults } from '#wire'
 
-/** Files, grants and the trash as the tools of `files` show them. */
+/** Result types of the file tools. */
 
 export type FileEntry = ToolResults['list_files']['files'][number]
 export type ReadFile = ToolResults['read_file']
@@ -10,20 +10,20 @@ export type Grant = ToolResults['list_grants']['grants'][number] & {
   readonly permission: Permission
 }
 export type TrashItem = ToolResults['trash_list']['items'][number]
-/** Of one folder; the paths of those in it begin there. */
+/** Disk usage of a folder; the paths are relative to it. */
 export type Usage = ToolResults['workspace_usage']
-/** An earlier content of a file: it was there until it was replaced. */
+/** An earlier content of a file. */
 export type Version = ToolResults['file_versions']['versions'][number]
 export type BrowseResult = ToolResults['browse_folder']
 type PurgeResult = ToolResults['trash_purge']
 
 export const isFolder = ({ type }: Pick<FileEntry, 'type'>): boolean => type === 'directory'
 
-/** What a name stands for where that is neither a folder nor a file; such a thing has no size of its own. */
-export const kindOf = ({ type }: Pick<FileEntry, 'type'>): 'link' | 'no file' | undefined =>
-  type === 'directory' || type === 'file' ? undefined : type === 'link' ? 'link' : 'no file'
+/** Returns the label of an entry that is neither a folder nor a file; such an entry has no size. */
+export const getSpecialKind = ({ type }: Pick<FileEntry, 'type'>): 'link' | 'special' | undefined =>
+  type === 'directory' || type === 'file' ? undefined : type === 'link' ? 'link' : 'special'
 
 export function formatPurge(name: string, { left_in: left = [] }: PurgeResult): string {
-  if (left.length === 0) return `${name} is gone.`
-  return `${name} is gone from the trash, but some of it could not be removed from ${left.join(', ')}.`
+  if (left.length === 0) return `Deleted ${name}.`
+  return `Deleted ${name}, but some files remain in ${left.join(', ')}.`
 }

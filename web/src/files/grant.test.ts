@@ -35,16 +35,16 @@ test('GR4 a grant says for whom it is, how long it lasts and where it comes from
   ])
   expect(formatExpiry(grant(), now)).toBe('until revoked')
   expect(formatExpiry(grant({ scope: 'session' }), now)).toBe('ends with its session')
-  expect(formatExpiry(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('ends in 1 h')
+  expect(formatExpiry(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('expires in 1 h')
   expect(formatOrigin(grant({ granted_by: 'import' }))).toBe('import')
 })
 
 test('GR4 what a grant means is a sentence, for a file, a folder and a denial', () => {
-  expect(describePermission('*', 'read', 'it and all folders below')).toBe(
-    'Every agent may read it and all folders below, and change nothing.',
+  expect(describePermission('*', 'read', 'this folder and all subfolders')).toBe(
+    'Every agent can read this folder and all subfolders.',
   )
-  expect(describePermission('codex', 'read-write')).toBe('codex may read and change it.')
-  expect(describePermission('*', 'deny')).toBe('Every agent is refused without asking.')
+  expect(describePermission('codex', 'read-write')).toBe('codex can read and change this path.')
+  expect(describePermission('*', 'deny')).toBe('Every agent is blocked.')
 })
 
 test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {
@@ -72,6 +72,6 @@ test('C9 GR6 a folder is open to all only by a lasting grant for all', () => {
   ]
   expect(getFolderAccess(single, path)).toEqual({
     all: undefined,
-    others: ['codex has it already', 'never for gemini-cli'],
+    others: ['codex has access', 'blocked for gemini-cli'],
   })
 })

@@ -1,40 +1,43 @@
 import type { Grant, Permission } from './file.ts'
 import { formatTimeLeft } from '../shared/time.ts'
 
-const day = 86_400_000
-/** As long without use as makes one ask whether it is still needed (GR7). */
-const longUnused = 60 * day
+const msPerDay = 86_400_000
+/** A grant without use for this time counts as unused (GR7). */
+const unusedAfterMs = 60 * msPerDay
 
 const names: Record<Permission, string> = {
-  read: 'read',
-  'read-write': 'read-write',
-  write: 'write',
-  deny: 'never',
+  read: 'Read',
+  'read-write': 'Read and write',
+  write: 'Create only',
+  deny: 'Blocked',
 }
 const meanings: Record<Permission, (what: string) => string> = {
-  read: (what) => `may read ${what}, and change nothing`,
-  'read-write': (what) => `may read and change ${what}`,
-  write: (what) => `may make new files in ${what}, and sees nothing that is there`,
-  deny: () => 'is refused without asking',
+  read: (what) => `can read ${what}`,
+  'read-write': (what) => `can read and change ${what}`,
+  write: (what) => `can create files in ${what} but cannot read`,
+  deny: () => 'is blocked',
 }
 
 export const permissionName = (permission: Permission): string => names[permission]
 
-export const describePermission = (agent: string, permission: Permission, what = 'it'): string =>
-  `${agent === '*' ? 'Every agent' : agent} ${meanings[permission](what)}.`
+export const describePermission = (
+  agent: string,
+  permission: Permission,
+  what = 'this path',
+): string => `${agent === '*' ? 'Every agent' : agent} ${meanings[permission](what)}.`
 
 export const formatGrantee = ({ agent }: Pick<Grant, 'agent'>): string =>
   agent === '*' ? 'every agent' : agent
 
 export function formatExpiry({ scope, expires_at: ends }: Grant, now: number): string {
-  if (ends !== null) return `ends in ${formatTimeLeft(Date.parse(ends), now)}`
+  if (ends !== null) return `expires in ${formatTimeLeft(Date.parse(ends), now)}`
   return scope === 'session' ? 'ends with its session' : 'until revoked'
 }
 
 const origins: Record<string, string> = {
-  user_explicit: 'allowed',
-  user_implicit: 'handed over',
-  system_setup: 'from the setup',
+  user_explicit: 'granted',
+  user_implicit: 'shared',
+  system_setup: 'from setup',
 }
 
 export const formatOrigin = ({ granted_by: by }: Pick<Grant, 'granted_by'>): string =>
@@ -43,13 +46,13 @@ export const formatOrigin = ({ granted_by: by }: Pick<Grant, 'granted_by'>): str
 export function isUnused(grant: Grant, now: number): boolean {
   if (grant.scope === 'session' || grant.expires_at !== null || grant.permission === 'deny')
     return false
-  return now - Date.parse(grant.last_accessed ?? grant.granted_at) > longUnused
+  return now - Date.parse(grant.last_accessed ?? grant.granted_at) > unusedAfterMs
 }
 
-/** What a folder is to agents by the grants on it alone. */
+/** The access that the grants on a folder itself give. */
 export type FolderAccess = {
   readonly all: Grant['permission'] | undefined
-  /** What single agents were told. */
+  /** Texts about grants of single agents. */
   readonly others: readonly string[]
 }
 
@@ -61,7 +64,7 @@ export function getFolderAccess(grants: readonly Grant[], path: string): FolderA
   const others = here
     .filter(({ agent }) => agent !== '*')
     .map(({ agent, permission }) =>
-      permission === 'deny' ? `never for ${agent}` : `${agent} has it already`,
+      permission === 'deny' ? `blocked for ${agent}` : `${agent} has access`,
     )
   return { all: lasting?.permission, others: [...new Set(others)] }
 }

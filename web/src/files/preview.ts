@@ -1,24 +1,24 @@
 import type { ReadFile } from './file.ts'
 
-/** As much of a text as a preview asks for; a picture comes whole. */
+/** The limit for text; pictures are read in full. */
 export const maxPreviewBytes = 100_000
 
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
   | { readonly kind: 'picture'; readonly source: string }
-  /** Not shown although it could be (PV5). */
+  /** A sensitive file (PV5). */
   | { readonly kind: 'withheld' }
   | { readonly kind: 'none' }
 
-/** Whatever a browser draws in an <img>, where no script of it can run. */
-const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
+/** Types that a browser renders in an <img>, where scripts cannot run. */
+const pictureTypes = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
 
 export function toPreview(read: ReadFile): Preview {
   const { content, encoding, mime } = read
   if (read.sensitive === true) return { kind: 'withheld' }
   if (content === undefined) return { kind: 'none' }
   if (encoding === 'base64')
-    return drawn.test(mime)
+    return pictureTypes.test(mime)
       ? { kind: 'picture', source: `data:${mime};base64,${content}` }
       : { kind: 'none' }
   const isCut = read.next_byte !== undefined

@@ -43,7 +43,7 @@ export const filesScreen = {
   icon: 'folder',
   key: 'f',
   routes: files.addChildren([workspace, grants, trash, size]),
-  shortcuts: [{ keys: 'u', does: 'Up to the folder around' }],
+  shortcuts: [{ keys: 'u', does: 'Parent folder' }],
   invalidates: { grant: ['grants'] },
   entryText,
 } as const satisfies Screen

@@ -6,32 +6,32 @@ import type { UsageNode } from './usage.ts'
 export type MapBox = {
   readonly part: UsageNode
   readonly box: Box
-  /** 1 for what lies in a folder that is drawn around it. */
+  /** 1 for a box inside another box. */
   readonly level: 0 | 1
-  /** Its content is drawn in it, under its name. */
+  /** Whether the contents are drawn inside the box. */
   readonly isOpen: boolean
 }
 
-/** What is narrower can neither be read nor pressed (WCAG 2.5.8). */
-const leastSide = 26
-const leastOpen = { width: 104, height: 72 }
+/** Minimum size to read and press a box (WCAG 2.5.8). */
+const minSide = 26
+const minOpen = { width: 104, height: 72 }
 const edge = 4
 export const headHeight = 24
 
-/** Two levels as boxes, in the order of drawing: what lies in a folder comes after it. */
+/** Lays out two levels of boxes in drawing order: a folder before its contents. */
 export function layoutSizeMap(
   parts: readonly UsageNode[],
   frame: { readonly width: number; readonly height: number },
 ): MapBox[] {
-  return placed(parts, frame, '').flatMap(({ item: part, box }): MapBox[] => {
-    const hasRoom = box.width >= leastOpen.width && box.height >= leastOpen.height
+  return layoutLevel(parts, frame, '').flatMap(({ item: part, box }): MapBox[] => {
+    const hasCapacity = box.width >= minOpen.width && box.height >= minOpen.height
     const inner = {
       x: box.x + edge,
       y: box.y + headHeight,
       width: box.width - 2 * edge,
       height: box.height - headHeight - edge,
     }
-    const inside = hasRoom ? placed(part.parts, inner, part.path) : []
+    const inside = hasCapacity ? layoutLevel(part.parts, inner, part.path) : []
     return [
       { part, box, level: 0, isOpen: inside.length > 0 },
       ...inside.map(({ item, box: at }): MapBox => {
@@ -42,43 +42,44 @@ export function layoutSizeMap(
   })
 }
 
-/** Those that are too small to have a box are one together, which makes others wider. */
-function placed(
+/** Lays out one level and merges nodes that would be too small, which widens the others. */
+function layoutLevel(
   parts: readonly UsageNode[],
   frame: { readonly width: number; readonly height: number },
   path: string,
 ) {
-  const whole = sumUsage(parts)
+  const total = sumUsage(parts)
   for (let most = 0; ;) {
     const boxes = treemap(
-      collapseSmall(parts, ({ bytes }) => bytes > most, whole, path),
+      collapseSmall(parts, ({ bytes }) => bytes > most, total, path),
       frame,
     )
     const narrow = boxes.filter(
-      ({ item, box }) => item.kind !== 'rest' && Math.min(box.width, box.height) < leastSide,
+      ({ item, box }) => item.kind !== 'rest' && Math.min(box.width, box.height) < minSide,
     )
     if (narrow.length === 0) return boxes
-    // One after the other: without the smallest the next may be wide enough.
+    // Merge one node at a time: after that the next may be wide enough.
     most = Math.min(...narrow.map(({ item }) => item.bytes))
   }
 }
 
-/** A letter of the small text, on average, and what is beside and above the words. */
-const letter = 6.5
-const line = 18
-const around = 14
-/** So much of a name says which one it is. */
-const tellingLetters = 7
+/** Average letter width of small text, line height and padding, in pixels. */
+const letterWidth = 6.5
+const lineHeight = 18
+const padding = 14
+/** The shortest useful prefix of a name. */
+const minNameLength = 7
 
-/** Which words there is room for: a name may end in an ellipsis, but not before it tells anything. */
+/** Decides which labels fit: a name may be truncated, but not below the minimum length. */
 export function fitLabels(box: Box, name: string, size: string, isOpen: boolean) {
-  const width = box.width - around
+  const width = box.width - padding
   const hasName =
-    width >= Math.min(name.length, tellingLetters) * letter && box.height >= line + around / 2
-  const besides = isOpen ? Math.min(name.length, tellingLetters) * letter + around : 0
+    width >= Math.min(name.length, minNameLength) * letterWidth &&
+    box.height >= lineHeight + padding / 2
+  const besides = isOpen ? Math.min(name.length, minNameLength) * letterWidth + padding : 0
   const hasSize =
     hasName &&
-    width - besides >= size.length * letter &&
-    (isOpen || box.height >= 2 * line + around / 2)
+    width - besides >= size.length * letterWidth &&
+    (isOpen || box.height >= 2 * lineHeight + padding / 2)
   return { hasName, hasSize }
 }

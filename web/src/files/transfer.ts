@@ -4,12 +4,11 @@ import { nextFreeName, joinPath, baseName } from './path.ts'
 import type { ReadFile } from './file.ts'
 import { saveBlob } from '../shared/save-blob.ts'
 
-/** As many names as are tried before somebody should choose one. */
-const mostAttempts = 50
+const maxAttempts = 50
 
-/** Copies a file into a folder of the workspace, beside whatever has its name already. */
+/** Copies a file into a workspace folder, under the next free name. */
 export async function addFile(folder: string, file: File): Promise<string> {
-  const content = await base64Of(file)
+  const content = await toBase64(file)
   for (let attempt = 1; ; attempt++) {
     const path = joinPath(folder, nextFreeName(file.name, attempt))
     try {
@@ -17,13 +16,13 @@ export async function addFile(folder: string, file: File): Promise<string> {
       return path
     } catch (error) {
       const isTaken = error instanceof ApiError && error.code === 'exists'
-      if (!isTaken || attempt >= mostAttempts) throw error
+      if (!isTaken || attempt >= maxAttempts) throw error
     }
   }
 }
 
-/** By the browser's own encoder, which does not need the bytes as a string first. */
-const base64Of = (file: File): Promise<string> =>
+/** Uses the encoder of the browser, which needs no intermediate string. */
+const toBase64 = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.addEventListener('load', () => {
@@ -31,19 +30,17 @@ const base64Of = (file: File): Promise<string> =>
       resolve(address.slice(address.indexOf(',') + 1))
     })
     reader.addEventListener('error', () =>
-      reject(
-        new Error(`${file.name} could not be read. A folder cannot be dropped; drop its files.`),
-      ),
+      reject(new Error(`Cannot read ${file.name}. Drop files instead of a folder.`)),
     )
     reader.readAsDataURL(file)
   })
 
-/** Hands the bytes of a file to the browser, as it has them; what was not read for the screen is read now. */
+/** Downloads a file; reads the full content if the preview is partial. */
 export async function saveFile(read: ReadFile): Promise<void> {
-  const whole =
+  const full =
     read.next_byte === undefined
       ? read
       : await callFiles('read_file', { path: read.path, max_bytes: read.size_bytes })
-  const bytes = Uint8Array.from(atob(whole.content ?? ''), (letter) => letter.charCodeAt(0))
+  const bytes = Uint8Array.from(atob(full.content ?? ''), (letter) => letter.charCodeAt(0))
   saveBlob(new Blob([bytes], { type: 'application/octet-stream' }), baseName(read.path))
 }

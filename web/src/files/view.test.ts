@@ -12,15 +12,15 @@ test('C1 the address of the Files screen says folder, file and search, and nothi
 test('C5 FT6 one looks in the folder one is in, unless one chose a wider place', () => {
   expect(describeScope({ path: 'Documents/reports' })).toBe('in Documents/reports')
   expect(describeScope({ path: '/home/mara/Work', in: 'workspace' })).toBe('in the workspace')
-  expect(describeScope({ path: '/home/mara/Work', in: 'granted' })).toBe('in what is granted')
+  expect(describeScope({ path: '/home/mara/Work', in: 'granted' })).toBe('in granted paths')
   expect(describeScope({})).toBe('in the workspace')
   expect(listScopes({ path: 'Documents' }).map(({ name }) => name)).toEqual([
     'This folder',
     'Workspace',
-    'Granted',
+    'Grants',
     'All',
   ])
-  expect(listScopes({}).map(({ name }) => name)).toEqual(['Workspace', 'Granted', 'All'])
+  expect(listScopes({}).map(({ name }) => name)).toEqual(['Workspace', 'Grants', 'All'])
   expect(parseFilesView({ path: 'Documents', in: 'workspace' }).in).toBe('workspace')
   // The top of the workspace is the workspace.
   expect(parseFilesView({ in: 'workspace' })).toEqual({})

@@ -1,31 +1,33 @@
 export type FilesView = {
   /** The folder: relative in the workspace, absolute under a grant. */
   readonly path?: string
-  /** The file that is read beside it. */
+  /** The open file. */
   readonly open?: string
   readonly q?: string
-  /** Where to look that is not the folder itself. */
-  readonly in?: Wider
+  /** Search scope, if other than the folder. */
+  readonly in?: WideScope
   readonly by?: 'content'
 }
 
-const wider = ['workspace', 'granted', 'all'] as const
-type Wider = (typeof wider)[number]
+const wideScopes = ['workspace', 'granted', 'all'] as const
+type WideScope = (typeof wideScopes)[number]
 
-const longest = 4096
+const maxPathLength = 4096
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses the search parameters. Drops invalid values, so that no link leads to an error. */
 export function parseFilesView(search: Record<string, unknown>): FilesView {
-  const text = (name: string, most = longest) => {
-    const given = search[name]
-    return typeof given === 'string' && given !== '' && given.length <= most ? given : undefined
+  const text = (name: string, maxLength = maxPathLength) => {
+    const value = search[name]
+    return typeof value === 'string' && value !== '' && value.length <= maxLength
+      ? value
+      : undefined
   }
   const path = text('path')
   const open = text('open')
   const q = text('q', 200)?.trim()
-  const given = wider.find((one) => one === text('in'))
-  // The top of the workspace is the workspace.
-  const where = given === 'workspace' && path === undefined ? undefined : given
+  const scope = wideScopes.find((name) => name === text('in'))
+  // At the workspace root, the folder scope and the workspace scope are equal.
+  const where = scope === 'workspace' && path === undefined ? undefined : scope
   return {
     ...(path !== undefined && { path }),
     ...(open !== undefined && { open }),
@@ -35,25 +37,25 @@ export function parseFilesView(search: Record<string, unknown>): FilesView {
   }
 }
 
-/** The same without the file that is open: another folder, other words. */
+/** Returns the view without the open file. */
 export function withoutFile(view: FilesView): FilesView {
   const { open: _, ...others } = view
   return others
 }
 
-const places = {
-  workspace: { name: 'Workspace', said: 'in the workspace' },
-  granted: { name: 'Granted', said: 'in what is granted' },
-  all: { name: 'All', said: 'in the workspace and in what is granted' },
+const scopeLabels = {
+  workspace: { name: 'Workspace', text: 'in the workspace' },
+  granted: { name: 'Grants', text: 'in granted paths' },
+  all: { name: 'All', text: 'in the workspace and granted paths' },
 } as const
 
 export const describeScope = ({ path, in: where }: FilesView): string =>
-  where === undefined && path !== undefined ? `in ${path}` : places[where ?? 'workspace'].said
+  where === undefined && path !== undefined ? `in ${path}` : scopeLabels[where ?? 'workspace'].text
 
-/** Where one can look from a folder, the nearest first; the address does not name that one. */
-export function listScopes({ path }: FilesView): readonly { name: string; in?: Wider }[] {
-  const all = wider.map((where) => ({ name: places[where].name, in: where }))
+/** Lists the search scopes of a folder, the nearest first. The nearest one has no search parameter. */
+export function listScopes({ path }: FilesView): readonly { name: string; in?: WideScope }[] {
+  const all = wideScopes.map((where) => ({ name: scopeLabels[where].name, in: where }))
   return path === undefined
-    ? [{ name: places.workspace.name }, ...all.slice(1)]
+    ? [{ name: scopeLabels.workspace.name }, ...all.slice(1)]
     : [{ name: 'This folder' }, ...all]
 }
