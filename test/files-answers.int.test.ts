@@ -96,7 +96,7 @@ test('FT10 where a folder is already, the path to give is named', async () => {
   }
   const moved = { source: 'a.txt', destination: '2025' }
   expect(await hintOf('move_file', moved)).toBe(
-    `The destination is a folder. Give ${at('2025/a.txt')}.`,
+    `The destination is a folder. Use ${at('2025/a.txt')}.`,
   )
   expect(await hintOf('copy_file', moved)).toContain(at('2025/a.txt'))
   expect(await hintOf('trash_restore', { trash_id, destination: '2025' })).toContain(
@@ -150,7 +150,7 @@ test('FT4 FT1 text never comes over a document or a picture', async () => {
     for (const answer of await Promise.all(calls)) {
       expect(answer).toMatchObject({ isError: true, code: 'not_text' })
       expect(answer['message']).toContain('Cannot edit files of type')
-      expect(answer['hint']).toContain('new file beside it')
+      expect(answer['hint']).toContain('Write a new file instead')
     }
     expect(readFileSync(join(workspace, path)).equals(bytes)).toBe(true)
   }
@@ -237,7 +237,7 @@ test('SV12 the text alone says where a file ends, what is a link and where the b
   expect((await agent.call('list_files', { path: 'n', details: false })).text).toContain('link@')
   expect((await agent.call('file_tree', { path: 'n' })).text).toContain('link@')
   const updated = await agent.call('update_file', { path: 'n/a.txt', content: 'c\n' })
-  expect(updated.text).toContain(`backup is ${join(workspace, 'n/a.txt.bak')}`)
+  expect(updated.text).toContain(`Backup: ${join(workspace, 'n/a.txt.bak')}`)
 })
 
 test('SV12 a cursor that no answer gave is refused where that can be told', async () => {

@@ -41,7 +41,7 @@ test.each([
   ['CLAUDE.md', 'agents take instructions from it'],
   ['.claude/settings.json', 'it configures AI clients'],
   ['sub/.MCP.json', 'it configures AI clients'],
-  ['.github/workflows/ci.yml', 'a build server runs what stands in it'],
+  ['.github/workflows/ci.yml', 'a build server runs commands from it'],
   ['.npmrc', 'a package manager obeys it'],
 ])(
   'RS9 a person is asked about %s in the workspace, whichever tool writes it',

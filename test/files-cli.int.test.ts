@@ -80,7 +80,7 @@ describe('files', () => {
     const all = jsonOf((await cowork(['files', 'ls', '-r', '--json', 'Documents'])).stdout)
     expect(all).toMatchObject({ schemaVersion: 1 })
     expect(JSON.stringify(all)).toContain('notes/a.md')
-    expect((await cowork(['files', 'ls', '-n', '1'])).stderr).toContain('There are more')
+    expect((await cowork(['files', 'ls', '-n', '1'])).stderr).toContain('More rows exist')
     const tree = await cowork(['files', 'tree', 'Documents'])
     expect(tree.stdout).toMatch(/^notes\/\n {2}a\.md$/m)
   })
@@ -116,17 +116,15 @@ describe('files', () => {
     )
     const { stdout } = await cowork(['files', 'search', 'print', '--content', '--type', '.py'])
     expect(stdout).toMatch(/b\.py:1 {2}print\(1\)$/m)
-    expect((await cowork(['files', 'search', 'nothing-like-this'])).stdout).toBe(
-      'Nothing was found.\n',
-    )
+    expect((await cowork(['files', 'search', 'nothing-like-this'])).stdout).toBe('No matches.\n')
     const inFolder = (folder: string) => cowork(['files', 'search', 'b.py', '--in', folder])
     expect((await inFolder('Code/python')).stdout).toContain('b.py')
-    expect((await inFolder('Documents')).stdout).toBe('Nothing was found.\n')
+    expect((await inFolder('Documents')).stdout).toBe('No matches.\n')
     expect(await inFolder('moon')).toMatchObject({ code: 3 })
     expect(await inFolder(documents)).toMatchObject({ code: 5 })
     writeFileSync(join(workspace, 'temp', 'a.pdf'), '%PDF-1.4')
     const { stdout: none, stderr } = await cowork(['files', 'search', 'PDF', '--content'])
-    expect(none).toBe('Nothing was found.\n')
+    expect(none).toBe('No matches.\n')
     expect(stderr).toContain('1 document was not searched')
   })
 
@@ -171,7 +169,7 @@ describe('files', () => {
     expect(await cowork(['trash', 'purge', '--all', '--yes'])).toMatchObject({ code: 4 })
     expect(await cowork(['trash', 'purge'])).toMatchObject({ code: 2 })
     const purged = await byHand(['trash', 'purge', two?.trash_id ?? '', '--yes'])
-    expect(purged.output).toContain('1 item deleted for good.')
+    expect(purged.output).toContain('Deleted 1 item permanently.')
     expect((await byHand(['trash', 'purge', two?.trash_id ?? '', '--yes'])).code).toBe(3)
   })
 
@@ -339,7 +337,7 @@ test('GR3 the command line knows the same answers as the daemon', () => {
 test('K7 the demo leaves files, an earlier version, something in the trash, and a request', async () => {
   const played = await cowork(['demo', '--proposals', '4', '--pace', '0'])
   expect(played, played.stderr).toMatchObject({ code: 0 })
-  expect(played.stderr).toContain('a request for your files')
+  expect(played.stderr).toContain('an access request')
   const asked = jsonOf((await cowork(['inbox', '--json', '--agent', 'demo-careful'])).stdout)
   expect(JSON.stringify(asked['items'])).toContain(`AI wants to read files in: ${documents}`)
   // And its agent is there, for whom it would be opened; the next demo takes it up again.
@@ -356,7 +354,7 @@ describe('workspace', () => {
   test('FT7, K2 info says where it is, and open prints it where there is no desktop', async () => {
     const info = jsonOf((await cowork(['workspace', 'info', '--json'])).stdout)
     expect(info).toMatchObject({ schemaVersion: 1, workspace_path: workspace })
-    expect((await cowork(['workspace'])).stdout).toMatch(/^guarded: /m)
+    expect((await cowork(['workspace'])).stdout).toMatch(/^sandbox: /m)
     expect((await cowork(['workspace', 'info'])).stdout).not.toMatch(/files, 0 B$/m)
     expect((await cowork(['workspace', 'open'])).stdout).toBe(`${workspace}\n`)
   })
@@ -431,7 +429,7 @@ describe('what must not happen by an accident', () => {
     const denial = await byHand(['reject', await ask(file), '--never'])
     expect(denial.code, denial.output).toBe(0)
     const all = await byHand(['grants', 'add', file])
-    expect(all.output).toContain('It stays denied to sales.')
+    expect(all.output).toContain('Still denied to sales.')
     const added = await byHand(['grants', 'add', file, '--agent', 'sales'])
     expect(added.output).toContain('This replaces what was denied to sales for good.')
     expect((await grants()).filter((one) => one['permission'] === 'deny')).not.toContainEqual(
@@ -497,7 +495,7 @@ describe('init', () => {
     const flags = ['--yes', '--workspace', join(own, 'Documents')]
     const made = await run(['init', ...flags], inside)
     expect(made, made.stderr).toMatchObject({ code: 0 })
-    expect(made.stderr).toContain(`${join(own, 'Documents')} holds something already`)
+    expect(made.stderr).toContain(`${join(own, 'Documents')} is not empty`)
     expect(readFileSync(config, 'utf8')).toMatch(/^ {2}path: .*\/Documents\/AI-Workspace$/m)
     expect(await run(['init', '--yes', '--workspace', own], inside)).toMatchObject({ code: 0 })
     expect(readFileSync(config, 'utf8')).toMatch(/^ {2}path: .*\/home\/AI-Workspace$/m)

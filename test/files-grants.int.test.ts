@@ -55,7 +55,7 @@ test('K5 GR5 up and the doctor tell of grants that open nothing', async () => {
   ]
   const place = testPlace(`grants: ${JSON.stringify(entries)}\n`)
   const up = await place.cowork(['up', '-d'])
-  expect(up.stdout.split('\n').filter((line) => line.includes('Left out'))).toEqual([
+  expect(up.stdout.split('\n').filter((line) => line.includes('Skipped'))).toEqual([
     `  Skipped the configured grant for ${join(user, 'none')}: not found. Create it or correct the path in the configuration, then restart.`,
     '  Skipped the configured grant for /etc: protected path. Remove it from the configuration.',
   ])
@@ -234,7 +234,7 @@ test('FT10 GR3 who was told never is not told to ask, and a person not to call a
   const never = { decision: 'reject', grant: { choice: 'deny_always' } }
   await owner.call('cowork_decide', { approval_ids: [id], ...never })
   const refused = await agent.call('read_file', { path: file })
-  expect(refused).toMatchObject({ code: 'no_grant', text: expect.stringContaining('for good') })
+  expect(refused).toMatchObject({ code: 'no_grant', text: expect.stringContaining('is blocked') })
   const toPerson = await owner.call('read_file', { path: file })
   expect(toPerson).toMatchObject({ code: 'no_grant', hint: expect.stringContaining(`add ${file}`) })
   for (const said of [refused, toPerson])

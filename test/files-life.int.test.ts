@@ -35,7 +35,7 @@ test('F1 a daemon whose workspace cannot be used does not start, and says what t
   })
   await expect(startTestApp({ 'workspace.path': '/' }, { state })).rejects.toMatchObject({
     code: 'forbidden_path',
-    hint: expect.stringContaining('folder for agents alone'),
+    hint: expect.stringContaining('folder for agents only'),
   })
   // The folder is free again for a daemon that is set right.
   const app = await startTestApp({}, { state })

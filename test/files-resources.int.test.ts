@@ -94,7 +94,7 @@ describe.each([
         await expect(
           client.subscribeResource({ uri: `workspace:///${closed}` }),
           closed,
-        ).rejects.toThrow(/watched/)
+        ).rejects.toThrow(/Cannot watch/)
       await client.subscribeResource({ uri })
     } else await client.listen({ resourceSubscriptions: [uri] })
     writeFileSync(join(app.workspace, name), 'one and two')
@@ -226,7 +226,7 @@ test('SV13 PV5 PV8 F4 a resource says what read_file says: secrets, untrusted te
   put('large.txt', 'x'.repeat(2 * 1024 * 1024))
 
   expect(await textsOf('plain.txt')).toEqual(['plain'])
-  expect(await textsOf('server.pem')).toEqual(['key', expect.stringContaining('secrets')])
+  expect(await textsOf('server.pem')).toEqual(['key', expect.stringContaining('Sensitive file')])
   expect(await textsOf('report.pdf')).toEqual([
     expect.stringContaining('figures'),
     expect.stringContaining('untrusted'),
@@ -264,7 +264,7 @@ test('SV13 FT8 A9 watching is a call: on record with its file, and not for a hal
   })
   await owner.call('cowork_halt', { reason: 'stop' })
   await expect(client.subscribeResource({ uri: 'workspace:///temp/b.txt' })).rejects.toThrow(
-    /watched/,
+    /Cannot watch/,
   )
 })
 

@@ -137,7 +137,7 @@ test('FT6 a full path is no query: the answer says how to ask instead', async ()
     [`${mine}/notes/a.md`, join(mine, 'notes'), 'a.md'],
   ] as const
   for (const [whole, path, query] of split) {
-    const hint = `Use path ${JSON.stringify(path)}, and ${JSON.stringify(query)} as query.`
+    const hint = `Use path ${JSON.stringify(path)} and query ${JSON.stringify(query)}.`
     for (const search_in of ['workspace', 'all'])
       expect(await search({ query: whole, search_in })).toMatchObject({
         code: 'invalid_query',
@@ -146,7 +146,7 @@ test('FT6 a full path is no query: the answer says how to ask instead', async ()
     expect((await search({ path, query })).paths).toEqual([join(mine, 'notes/a.md')])
   }
   const atHome = await search({ query: '~/Documents/**/*.md' })
-  const text = expect.stringContaining('"~/Documents", and "**/*.md"')
+  const text = expect.stringContaining('"~/Documents" and query "**/*.md"')
   expect(atHome).toMatchObject({ code: 'invalid_query', text })
   expect(await search({ query: '/notes' })).toMatchObject({
     code: 'invalid_query',
@@ -180,7 +180,7 @@ test('FT6 GR7 a grant that is revoked during a search takes nothing from the oth
     const skipped = 'skipped' in more && more.skipped
     expect({ isError, first: paths.slice(0, 2) }).toEqual({ isError: false, first: others })
     if (skipped) {
-      const said = `1 place was not searched (grant ended during the search): ${other}`
+      const said = `1 path was not searched (grant ended during the search): ${other}`
       expect({ skipped, paths }).toEqual({ skipped: [said], paths: others })
       break
     }

@@ -28,7 +28,7 @@ test('FT4 an update to what is there already is told so, and leaves no version a
     expect(await agent.call('update_file', { path: 'a.txt', ...change })).toMatchObject({
       success: true,
       diff: '',
-      text: `${join(workspace, 'a.txt')} already has that content.`,
+      text: `No change: ${join(workspace, 'a.txt')} already has that content.`,
     })
   expect((await agent.call('file_versions', { path: 'a.txt' }))['versions']).toEqual([])
   expect(existsSync(join(workspace, 'a.txt.bak'))).toBe(false)
@@ -52,14 +52,14 @@ test('FT4 a change too large to be shown is made, told and kept as a version', a
   writeFileSync(join(workspace, 'c1'), '\u0001'.repeat(3 * 1024 ** 2))
   writeFileSync(join(workspace, 'c2'), '\u0002'.repeat(3 * 1024 ** 2))
   const { diff } = await agent.call('file_diff', { path: 'c1', with: 'c2' })
-  expect(diff).toBe('--- c1\n+++ c2\n@@ -1,1 +1,1 @@\n[more differs than is shown]')
+  expect(diff).toBe('--- c1\n+++ c2\n@@ -1,1 +1,1 @@\n[diff truncated]')
 })
 
 test('PV5 a diff shows nothing of a file that may hold secrets, and a dry run asks nobody', async () => {
   const { agent, workspace } = await openPlace()
   writeFileSync(join(workspace, 'server.pem'), 'KEY\n')
   writeFileSync(join(workspace, 'a.txt'), 'plain\n')
-  const secrets = [expect.stringContaining('secrets')]
+  const secrets = [expect.stringContaining('Sensitive file')]
   for (const pair of [
     { path: 'server.pem', with: 'a.txt' },
     { path: 'a.txt', with: 'server.pem' },

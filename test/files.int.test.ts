@@ -344,7 +344,7 @@ test('F5 what runs later or holds secrets is written only after a person or trus
   })
   expect(await agent.call('read_file', { path: 'secret.txt' })).toMatchObject({
     content: 'x',
-    warnings: [expect.stringContaining('secrets')],
+    warnings: [expect.stringContaining('Sensitive file')],
   })
 })
 
@@ -749,7 +749,7 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   writeFileSync(at('b.bin'), Buffer.from([0, 1, 2, 255]))
   writeFileSync(at('latin.txt'), Buffer.from('Gr\xfc\xdfe und sch\xf6ne M\xe4rchen', 'latin1'))
   writeFileSync(at('big.txt'), 'x'.repeat(1_500_000))
-  expect(await call('read_file', { path: 'b.bin', head: 1 })).toContain('Leave out head')
+  expect(await call('read_file', { path: 'b.bin', head: 1 })).toContain('Omit head')
   const strange = { path: 'latin.txt', content: '漢字' }
   expect(await call('update_file', strange)).toContain('create_file with overwrite')
   const written = { ...strange, overwrite: true, encoding: 'utf-8' }

@@ -23,8 +23,14 @@ export const checkFiles =
           ...resolver.describePath(other.path),
           ...(other === request && { code }),
         }))
-        const told = files.length > 1 ? { told: toTouchedData(files) } : {}
-        return { mode: 'refuse', code, message, ...(hint && { hint }), details, ...told }
+        return {
+          mode: 'refuse',
+          code,
+          message,
+          ...(hint && { hint }),
+          details,
+          ...(files.length > 1 && { entryData: toTouchedData(files) }),
+        }
       }
     return { mode: 'act' }
   }

@@ -135,10 +135,13 @@ function openFiles(context: Context) {
 }
 
 /** The audit log of the workspace files, inside the workspace (F6). */
-const toMirrorOptions = ({ path, internalFolder }: Workspace, { audit }: Config) => ({
+const toMirrorOptions = (
+  { path, internalFolder }: Workspace,
+  { audit }: Config,
+): Parameters<Ledger['mirror']>[0] => ({
   path: join(internalFolder, 'audit.jsonl'),
   maxBytes: audit.max_log_size_mb * 1_000_000,
   // Older logs may name grants and files outside the workspace. Agents cannot read this folder.
-  asideIn: join(internalFolder, 'aside'),
-  shows: toWorkspaceAuditEntry(path),
+  quarantineDir: join(internalFolder, 'aside'),
+  toLines: toWorkspaceAuditEntry(path),
 })

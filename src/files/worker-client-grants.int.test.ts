@@ -96,7 +96,7 @@ describe('grants that come and go', () => {
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     expect(await stuck).toBe('no_grant')
     // It had no time to clear up: whoever keeps the daemon is told where to look.
-    const told = lines.find((line) => line.includes('something hidden may be left'))
+    const told = lines.find((line) => line.includes('temporary files may be left'))
     expect(told).toContain(join(folders.top, 'another'))
     expect(fs.readdirSync(join(folders.top, 'another'))).toEqual(['b.txt'])
   })

@@ -44,8 +44,11 @@ test('C10 GR4 what a revoked grant opened is closed on the screen too, and a way
   await file(page).getByText('plan of ours').waitFor()
   await listed(page).getByText('plan.txt').waitFor()
   await output(app, 'revoke_grant', { grant_id: id })
-  await file(page).getByText('No grant covers it.').waitFor()
-  await page.getByRole('region', { name: 'Folder' }).getByText('No grant covers it.').waitFor()
+  await file(page).getByText('No grant covers this path.').waitFor()
+  await page
+    .getByRole('region', { name: 'Folder' })
+    .getByText('No grant covers this path.')
+    .waitFor()
   expect(await page.getByText('plan of ours').count()).toBe(0)
   expect(await listed(page).count()).toBe(0)
   await page.getByRole('region', { name: 'Folder' }).getByRole('link', { name: 'Grants' }).click()
@@ -148,7 +151,7 @@ test('C5 a list that is not all there says so, and what follows comes below what
   const app = await start()
   for (let at = 1; at <= 1300; at++) writeFileSync(join(app.workspace, 'temp', `page-${at}.md`), '')
   const page = await visit(app, '/files?path=temp')
-  const partial = page.getByText('The first 1,000 names, as the disk has them.')
+  const partial = page.getByText('First 1,000 entries, unsorted')
   const names = () =>
     listed(page)
       .getByRole('link')
@@ -212,7 +215,7 @@ test('C5 PV9 a granted folder that is gone is not called replaced', async () => 
   rmSync(home.at('Work'), { recursive: true })
   const page = await visit(app, '/files/grants')
   const grants = page.getByRole('list', { name: 'Grants' })
-  await grants.getByText('Replaced', { exact: true }).waitFor()
+  await grants.getByText('Gone or replaced', { exact: true }).waitFor()
 })
 
 const byBytes = (a: string | null, b: string | null) => ((a ?? '') < (b ?? '') ? -1 : 1)

@@ -38,7 +38,7 @@ test('C13 a screen that was not loaded yet says so in its place while the daemon
     await search.waitFor({ state: 'detached' })
     await trouble.waitFor()
   })
-  await page.getByText('Disk usage').waitFor()
+  await page.getByRole('heading', { name: 'Disk usage' }).waitFor()
 })
 
 test('C13 a screen that did not come is loaded by “Try again”, in its place', async () => {

@@ -33,7 +33,7 @@ test('C5 FT6 one finds in the folder one is in, granted or not, and a step furth
   await where(page).getByText('Workspace').click()
   await said(page).getByText('1 match in the workspace').waitFor()
   await where(page).getByText('All').click()
-  await said(page).getByText('3 matches in the workspace and in granted paths').waitFor()
+  await said(page).getByText('3 matches in the workspace and granted paths').waitFor()
   await page.reload()
   await said(page).getByText('3 matches').waitFor()
 })
@@ -61,7 +61,7 @@ test('FT6 what was not looked into is said, and why a query cannot be asked', as
   await page.getByText(left).waitFor()
   await output(app, 'create_file', { path: 'Documents/a.md', content: 'licences' })
   await said(page).getByText('1 match in the workspace').waitFor()
-  await said(page).getByText('Not all of it was searched: see below.').waitFor()
+  await said(page).getByText('Some files were not searched: see below.').waitFor()
   // What was found comes first, however long the rest is.
   const top = async (shown: Locator) => (await shown.boundingBox())?.y ?? 0
   expect(await top(page.getByText(left))).toBeGreaterThan(await top(found(page).first()))

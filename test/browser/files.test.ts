@@ -197,7 +197,7 @@ test('GR10 an owner grants a folder or hands over a file by picking it; what is 
   await grants.getByText('Read and write').waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await pick('Work', 'plan.txt')
-  await page.getByText('Parent folder it stays closed.').waitFor()
+  await page.getByText('The folder is not included.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Grant access' }).click()
   await grants.getByText('shared').waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
