@@ -102,13 +102,15 @@ test('FT10 where a folder is already, the path to give is named', async () => {
   expect(await hintOf('trash_restore', { trash_id, destination: '2025' })).toContain(
     at('2025/b.txt'),
   )
-  expect(await hintOf('create_file', { path: '2025', content: '' })).toContain('A folder is there')
+  expect(await hintOf('create_file', { path: '2025', content: '' })).toContain(
+    'The destination is a folder',
+  )
   // Whoever may only create learns nothing of what is there (GR9).
   const mine = newFolder()
   mkdirSync(join(mine, 'sub'))
   await grant(mine, 'write')
   expect(await hintOf('create_file', { path: join(mine, 'sub'), content: '' })).not.toContain(
-    'folder is there',
+    'is a folder',
   )
 })
 

@@ -431,7 +431,7 @@ describe('what must not happen by an accident', () => {
     const all = await byHand(['grants', 'add', file])
     expect(all.output).toContain('Still denied to sales.')
     const added = await byHand(['grants', 'add', file, '--agent', 'sales'])
-    expect(added.output).toContain('This replaces what was denied to sales for good.')
+    expect(added.output).toContain('Replaces the denial for sales.')
     expect((await grants()).filter((one) => one['permission'] === 'deny')).not.toContainEqual(
       expect.objectContaining({ path: file }),
     )

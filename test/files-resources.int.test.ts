@@ -234,7 +234,7 @@ test('SV13 PV5 PV8 F4 a resource says what read_file says: secrets, untrusted te
   expect(await textsOf('latin.txt')).toEqual([french])
   expect(await textsOf('long.txt')).toEqual([
     expect.any(String),
-    expect.stringMatching(/more.*read_file.*byte_from \d+/),
+    expect.stringMatching(/Truncated.*read_file.*byte_from \d+/),
   ])
   await expect(textsOf('large.txt')).rejects.toThrow(/bytes.*Read a/)
 })

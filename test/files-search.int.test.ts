@@ -150,7 +150,7 @@ test('FT6 a full path is no query: the answer says how to ask instead', async ()
   expect(atHome).toMatchObject({ code: 'invalid_query', text })
   expect(await search({ query: '/notes' })).toMatchObject({
     code: 'invalid_query',
-    text: expect.stringContaining('without the slash in front'),
+    text: expect.stringContaining('Use a name or a relative path'),
   })
   // In a content it is a text like any other, and `~` may begin a name.
   writeFileSync(join(workspace, '~$plan.md'), 'x')

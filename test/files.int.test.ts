@@ -754,7 +754,7 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   expect(await call('update_file', strange)).toContain('create_file with overwrite')
   const written = { ...strange, overwrite: true, encoding: 'utf-8' }
   expect(await agent.call('create_file', written)).toMatchObject({ success: true })
-  expect(await call('update_file', { path: 'big.txt', content: 'x' })).toContain('a new name')
+  expect(await call('update_file', { path: 'big.txt', content: 'x' })).toContain('Write a new file')
   const gone = await call('delete_file', { path: join(mine, 'g.txt') })
   expect(gone).toContain('no_grant Files can be deleted only in the workspace.')
   expect(gone).not.toContain('request_grant')

@@ -95,8 +95,8 @@ describe('grants that come and go', () => {
     const stuck = getOutcome(write('stuck', 'x', 'grant_2', { grants: ['grant_2'] }))
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     expect(await stuck).toBe('no_grant')
-    // It had no time to clear up: whoever keeps the daemon is told where to look.
-    const told = lines.find((line) => line.includes('temporary files may be left'))
+    // The killed worker could not clean up, so the log names the folder.
+    const told = lines.find((line) => line.includes('temporary files may remain'))
     expect(told).toContain(join(folders.top, 'another'))
     expect(fs.readdirSync(join(folders.top, 'another'))).toEqual(['b.txt'])
   })
