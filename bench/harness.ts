@@ -1,11 +1,11 @@
-// How every figure is taken: ours and its neighbour in turn in the same run, medians side by side.
+// Measures a figure and its peer in turn in the same run, with medians side by side.
 
-/** One line of the table. */
+/** One row of the table. */
 export type Finding = {
   readonly id: string
   readonly what: string
   readonly ours: string
-  /** The peer or the floor that was measured in the same run. */
+  /** The peer or floor measured in the same run. */
   readonly beside: string
   readonly ratio: string
   readonly goal: string
@@ -18,16 +18,16 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The value that this part of them does not pass. */
+/** Returns the given percentile. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? NaN
 }
 
-/** Milliseconds of the one clock that all processes of a machine share. */
+/** Milliseconds of the clock that all processes of a machine share. */
 export const sharedNow = () => Number(process.hrtime.bigint()) / 1e6
 
-/** Runs the sides in turn, round after round, so that noise hits them alike. The first round warms up. */
+/** Runs the sides in turn, round by round, so that noise affects them equally. The first round warms up. */
 export async function interleaved<Side extends string>(
   rounds: number,
   sides: Record<Side, () => Promise<number>>,
@@ -43,7 +43,7 @@ export async function interleaved<Side extends string>(
   return Object.fromEntries(medians) as Record<Side, number>
 }
 
-/** Keeps `width` calls under way for `ms` and gives how many ended per second. */
+/** Keeps `width` calls in flight for `ms`; returns completed calls per second. */
 export async function ratePerSecond(
   ms: number,
   width: number,
@@ -63,7 +63,7 @@ export async function ratePerSecond(
   return (count * 1000) / (performance.now() - start)
 }
 
-/** The median time of `count` calls, one after the other. */
+/** Returns the median time of `count` consecutive calls. */
 export async function medianMs(count: number, act: () => Promise<unknown>): Promise<number> {
   const taken: number[] = []
   for (let i = 0; i < count; i++) {
@@ -87,13 +87,13 @@ export const times = (value: number) => `${grouped(value, 2)} ×`
 
 const columns = ['id', 'what', 'ours', 'beside', 'ratio', 'goal', 'result'] as const
 
-export const cellsOf = (finding: Finding): string[] =>
+export const toCells = (finding: Finding): string[] =>
   columns.map((name) => (name === 'result' ? resultOf(finding) : finding[name]))
 
 const resultOf = ({ met }: Finding) => (met ? 'pass' : 'falls short')
 
 export function plainTable(findings: readonly Finding[]): string {
-  const rows = [[...columns], ...findings.map(cellsOf)]
+  const rows = [[...columns], ...findings.map(toCells)]
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
   return rows
     .map((row) =>
@@ -110,11 +110,11 @@ export function markdownTable(findings: readonly Finding[]): string {
   return [
     line(columns),
     line(columns.map(() => '---')),
-    ...findings.map((f) => line(cellsOf(f))),
+    ...findings.map((f) => line(toCells(f))),
   ].join('\n')
 }
 
-/** What a script ends with: the table for who reads, the findings for who started it. */
+/** Ends a script: prints the table, and sends the findings to the parent process. */
 export function report(findings: readonly Finding[]): void {
   console.log(`${plainTable(findings)}\n`)
   process.send?.(findings)

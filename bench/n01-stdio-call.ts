@@ -2,13 +2,13 @@
 import { configure, cowork, startDaemon } from '../test/daemon.ts'
 import { inMs, interleaved, medianMs, report } from './harness.ts'
 import { tempFolder } from './parts/folder.ts'
-import { launchOf } from './parts/peers.ts'
+import { getLaunch } from './parts/peers.ts'
 import { startStdio } from './parts/stdio.ts'
 
 const rounds = 10
 const perRound = 300
 
-const peer = launchOf('@modelcontextprotocol/server-everything')
+const peer = getLaunch('@modelcontextprotocol/server-everything')
 using state = tempFolder()
 configure(state.path)
 await using _daemon = await startDaemon(state.path)
@@ -19,7 +19,7 @@ await using theirs = await startStdio(peer)
 const action = { domain: 'crm.deals', action: 'update_deal', target: 'deal_12345' }
 const p50 = await interleaved(rounds, {
   direct: () => medianMs(perRound, () => theirs.call('echo', { message: 'hello' })),
-  // A small answer, as an echo is; `cowork_status` grows with what there is to tell.
+  // A small reply, like the echo; `cowork_status` grows with the state.
   read: () => medianMs(perRound, () => ours.call('cowork_check_trust', { domain: 'crm.deals' })),
   write: () => medianMs(perRound, () => ours.call('cowork_log', action)),
 })

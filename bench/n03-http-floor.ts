@@ -1,4 +1,4 @@
-// N3 the MCP door over HTTP with 60 tools listed, beside a bare low-level server of the SDK
+// N3 the MCP endpoint over HTTP with 60 tools listed, beside a bare low-level server of the SDK
 import { join } from 'node:path'
 import { interleaved, inUs, median, perSecond, report, times } from './harness.ts'
 import { startChild } from './parts/child.ts'

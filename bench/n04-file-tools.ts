@@ -27,7 +27,7 @@ const within = (ms: number, ours: number, theirs: number): Goal => ({
   met: ours <= theirs + ms,
 })
 
-/** The latency of one call, beside the peer or a floor of the same run. */
+/** Compares the latency of one call with the peer or a floor of the same run. */
 function compare(what: string, ours: number, beside: number, goal: Goal, peer = official): void {
   findings.push({
     id: 'N4',
@@ -41,7 +41,7 @@ function compare(what: string, ours: number, beside: number, goal: Goal, peer = 
 }
 const official = 'server-filesystem'
 
-/** The official server does not sync what it writes: it is timed again with the fsyncs that cowork makes. */
+/** The official server does not fsync: it is timed again with the fsyncs that cowork makes. */
 function compareSynced(what: string, ours: number, theirs: number, synced: number): void {
   const peer = `${official} and the same fsyncs (${inMs(theirs)} without)`
   compare(what, ours, synced, within(2, ours, synced), peer)
@@ -165,11 +165,11 @@ async function small(): Promise<void> {
   })
   compare('list 1,000, names only', named.ours, named.theirs, within(1, named.ours, named.theirs))
 
-  /** All of it, page after page. */
+  /** Reads all pages. */
   async function wholeTree(): Promise<void> {
-    const asked = { path: join(root, 'tree'), depth: 20 }
+    const query = { path: join(root, 'tree'), depth: 20 }
     for (let more = {}; ;) {
-      const { content } = await ours.call('file_tree', { ...asked, ...more })
+      const { content } = await ours.call('file_tree', { ...query, ...more })
       const [, quoted] = /"cursor": (".*")\]$/.exec(content?.[0]?.text ?? '') ?? []
       const cursor = quoted === undefined ? undefined : (JSON.parse(quoted) as string)
       if (cursor === undefined) return
@@ -196,16 +196,16 @@ async function small(): Promise<void> {
   limit('check_grant', checked.ours, 20)
 }
 
-/** By name in a tree of so many files, which is all that is granted. */
+/** Searches by name in a tree of this many files, all granted. */
 async function search(count: number): Promise<void> {
   const root = at(`tree-${count}`)
   fillTree(root, count)
   await using sides = await startFileServers(root)
   const { ours, theirs } = sides
-  const asked = { query: 'needle', search_in: 'granted' }
+  const query = { query: 'needle', search_in: 'granted' }
   const calls = count > 10_000 ? 1 : 3
   const found = await interleaved(calls > 1 ? rounds : 3, {
-    ours: () => medianMs(5, () => ours.call('search_files', asked)),
+    ours: () => medianMs(5, () => ours.call('search_files', query)),
     theirs: () =>
       medianMs(calls, () =>
         theirs.call('search_files', { path: root, pattern: '**/*needle*', excludePatterns: [] }),

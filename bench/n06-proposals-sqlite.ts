@@ -1,12 +1,11 @@
-// N6 durable proposals a second on SQLite, 64 in flight, beside one fsync for each; and what one costs
+// N6 durable proposals per second on SQLite, 64 in flight, beside one fsync each; and the cost of one
 //
-// With few agents a commit dirties few pages; with an agent for each caller every commit touches as many
-// places of the index (217 pages for 64 proposals instead of 110), and the gain of sharing it shrinks.
-// Both are shown.
+// With few agents a commit dirties few pages. With one agent per caller every commit touches as many places of the
+// index (217 pages for 64 proposals instead of 110), and sharing a commit gains less. Both are shown.
 //
-// Where the CPU of a proposal goes (2026-11-15): 30 µs are JavaScript (dispatch, policy, judgement, redaction,
-// spelling and hashing, promises), measured with a store that does nothing; the rest is SQLite, its rows, its
-// index pages and the commit. Sharing a commit saves the fsync and the pages that several touch, nothing of this.
+// CPU of a proposal (2026-11-15): 30 µs are JavaScript (dispatch, policy, mode decision, redaction, encoding and hashing,
+// promises), measured with a store that does nothing; the rest is SQLite: its rows, index pages and the commit. Sharing
+// a commit saves only the fsync and the shared pages.
 import { statePaths } from '#base/state.ts'
 import { interleaved, inUs, perSecond, ratePerSecond, report, times } from './harness.ts'
 import type { Finding } from './harness.ts'
@@ -33,7 +32,7 @@ async function measure(agents: number): Promise<Finding> {
   let turn = 0
   const rate = await interleaved(rounds, {
     batched: () => ratePerSecond(roundMs, inFlight, (caller) => batched.propose(agentOf(caller))),
-    // SQLite has one writer, so more in flight would only wait in line.
+    // SQLite has one writer: more in flight would only queue.
     lone: () => ratePerSecond(roundMs, 1, () => alone.propose(agentOf(turn++))),
   })
   await batched.close()
@@ -54,7 +53,7 @@ async function measure(agents: number): Promise<Finding> {
   }
 }
 
-/** µs of CPU of this whole process for one proposal. */
+/** µs of CPU of this process per proposal. */
 async function cpuOf(propose: (turn: number) => Promise<unknown>): Promise<number> {
   let turn = 0
   const before = process.cpuUsage()

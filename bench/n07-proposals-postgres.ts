@@ -1,7 +1,8 @@
 // N7 durable proposals a second on PostgreSQL with 1, 2 and 4 daemons, 64 in flight each
 //
-// One daemon runs its bodies in turn on one connection, so it is bound by their round trips, about 0.14 ms
-// each on an idle machine: one for a proposal where there is no cap (trust is read, locked and touched; the
+// One daemon runs its transactions one after another on one connection, so its round trips limit it, about 0.14 ms each
+// on an idle machine: one per proposal without a cap (trust is read, locked and touched; the approvals of a batch are
+// stored together at its end), three with a cap. A second daemon uses the waiting time.
 // approvals of a batch are stored together at its end), three under a cap. A second daemon fills the waits.
 import { join } from 'node:path'
 import type { Db } from '#base/db/port.ts'
@@ -92,7 +93,7 @@ async function measure(url: string): Promise<Finding[]> {
   ]
 }
 
-/** Every proposal has its row, every approval its rise of trust and each its entries; the rest is told. */
+/** Checks that every proposal has its row, every approval its trust increase, and each its entries. */
 async function faultsOf(
   db: Db,
   { proposed, approved }: { proposed: number; approved: number },

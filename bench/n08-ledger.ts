@@ -1,7 +1,7 @@
 // N8 the ledger: CPU of a batched append, and verifying 1,000,000 entries
 //
-// Where the time goes (--cpu-prof, 2026-11-15). Append: commit 30 %, insert 16 %, canonical JSON 18 %,
-// SHA-256 8 %, redaction 5 %; secure_delete, which makes an erased payload really gone, costs 2 µs of it.
+// Where the time goes (--cpu-prof, 2026-11-15). Append: commit 30 %, insert 16 %, canonical JSON 18 %, SHA-256 8 %,
+// redaction 5 %; secure_delete, which physically erases a payload, costs 2 µs of it.
 // Verify: JSON.parse 22 %, rows out of SQLite 20 %, SHA-256 13 %, the ids of calls 12 %.
 import { join } from 'node:path'
 import type { EntryDraft } from '#base/entry.ts'
@@ -22,7 +22,7 @@ const state = folder.path
 const store = await openRecorded({ state })
 const { ledger, db } = store
 
-/** What a read through dispatch leaves behind. */
+/** The record of a read through dispatch. */
 const draft = (): EntryDraft => ({
   type: 'call.done',
   actor: {
@@ -39,7 +39,7 @@ const draft = (): EntryDraft => ({
   data: { tool: 'read_file', effect: 'read', ms: 3 },
 })
 
-/** µs of CPU an entry, in this whole process, each caller waiting for its own. */
+/** µs of CPU per entry in this process; each caller waits for its own entry. */
 async function appendCost(): Promise<number> {
   let left = perRound
   const before = process.cpuUsage()
@@ -68,7 +68,7 @@ const verified = await child.ask<Read>('verify')
 if (!verified.ok || verified.entries !== entries || floor.entries !== entries)
   throw new Error(`the ledger did not verify: ${JSON.stringify({ verified, floor })}`)
 
-const growth = verified.mostBytes / verified.settledBytes - 1
+const growth = verified.maxBytes / verified.settledBytes - 1
 const hashing = (floor.seconds / entries) * 1e6
 report([
   {
@@ -92,7 +92,7 @@ report([
   {
     id: 'N8',
     what: 'memory while verifying, most over settled',
-    ours: `${inMb(verified.mostBytes)}, +${inPercent(growth)}`,
+    ours: `${inMb(verified.maxBytes)}, +${inPercent(growth)}`,
     beside: inMb(verified.settledBytes),
     ratio: times(1 + growth),
     goal: 'flat (< 1.25 ×)',

@@ -1,15 +1,15 @@
 // N9 W40 work at 10,000 items: list, search, ready, update over MCP, beside Backlog.md with the same items
 //
-// Both over stdio, both kept running, each asked in turn; ours with policy, ledger and fsync. Backlog.md
-// keeps a file for each task and reads them for most calls; it is set up without Git, as it is fastest.
-// W40 in the same run: each read right after a change, so that nothing is remembered from the last one.
+// Both over stdio, both kept running, called in turn; ours with policy, ledger and fsync. Backlog.md keeps a file per
+// task and reads the files for most calls; it runs without Git, its fastest setup. W40 in the same run: each read
+// directly after a change, so that no cache helps.
 import { join } from 'node:path'
 import { configure, cowork, startDaemon } from '../test/daemon.ts'
 import { inMs, interleaved, median, medianMs, report, times } from './harness.ts'
 import type { Finding } from './harness.ts'
 import { callTool } from './parts/api.ts'
 import { tempFolder } from './parts/folder.ts'
-import { launchOf } from './parts/peers.ts'
+import { getLaunch } from './parts/peers.ts'
 import { startStdio } from './parts/stdio.ts'
 import { project, writeBacklogMd, writeWork } from './parts/work-data.ts'
 
@@ -22,12 +22,12 @@ const starts = 5
 using ourFolder = tempFolder()
 using theirFolder = tempFolder()
 const state = ourFolder.path
-// The home of the daemon is the state folder, and the data root is in the home.
+// The home of the daemon is the state directory, and the data root is in the home.
 const ourIds = writeWork(join(state, '.worksync'), items).open
 const theirIds = writeBacklogMd(theirFolder.path, items).open
 configure(state)
 
-/** From nothing to the first answer about work. */
+/** Time from the start to the first reply about work items. */
 async function start(): Promise<number> {
   const begun = performance.now()
   await using daemon = await startDaemon(state)
@@ -44,11 +44,11 @@ await using _daemon = await startDaemon(state)
 const { command, args, env } = cowork(state)
 await using ours = await startStdio({ command, args: [...args, 'mcp'], env })
 await using theirs = await startStdio(
-  launchOf('backlog.md', ['mcp', 'start', '--cwd', theirFolder.path]),
+  getLaunch('backlog.md', ['mcp', 'start', '--cwd', theirFolder.path]),
 )
 
-/** An answer without what was asked for would be measured for nothing. */
-async function told(answer: Promise<object>, word: string): Promise<void> {
+/** Fails if the reply lacks the expected text: such a call must not be measured. */
+async function assertContains(answer: Promise<object>, word: string): Promise<void> {
   const text = JSON.stringify(await answer)
   if (!text.includes(word)) throw new Error(`${word} is missing in ${text.slice(0, 500)}`)
 }
@@ -57,17 +57,18 @@ const next = (ids: readonly string[]) => ids[turn++ % ids.length] ?? ''
 const query = 'runner guests'
 const begin = (story_id: string) => ({ project, story_id, status: 'in_progress' })
 const our = {
-  list: () => told(ours.call('worksync_search', { project, kind: 'story' }), 'STORY-'),
-  search: () => told(ours.call('worksync_search', { project, query }), 'runner'),
-  ready: () => told(ours.call('worksync_ready', { project }), 'STORY-'),
-  update: () => told(ours.call('worksync_update_story', begin(next(ourIds))), 'in_progress'),
+  list: () => assertContains(ours.call('worksync_search', { project, kind: 'story' }), 'STORY-'),
+  search: () => assertContains(ours.call('worksync_search', { project, query }), 'runner'),
+  ready: () => assertContains(ours.call('worksync_ready', { project }), 'STORY-'),
+  update: () =>
+    assertContains(ours.call('worksync_update_story', begin(next(ourIds))), 'in_progress'),
 }
 const edit = (id: string) => ({ id, status: 'In Progress' })
 const their = {
-  list: () => told(theirs.call('task_list', { limit: 50 }), 'TASK-'),
-  search: () => told(theirs.call('task_search', { query, limit: 50 }), 'runner'),
-  ready: () => told(theirs.call('task_list', { ready: true, limit: 20 }), 'TASK-'),
-  update: () => told(theirs.call('task_edit', edit(next(theirIds))), 'In Progress'),
+  list: () => assertContains(theirs.call('task_list', { limit: 50 }), 'TASK-'),
+  search: () => assertContains(theirs.call('task_search', { query, limit: 50 }), 'runner'),
+  ready: () => assertContains(theirs.call('task_list', { ready: true, limit: 20 }), 'TASK-'),
+  update: () => assertContains(theirs.call('task_edit', edit(next(theirIds))), 'In Progress'),
 }
 
 async function compare(act: keyof typeof our, what: string): Promise<Finding> {

@@ -5,7 +5,7 @@ import { configure, cowork, startDaemon } from '../test/daemon.ts'
 import { inMs, interleaved, report, times } from './harness.ts'
 import type { Finding } from './harness.ts'
 import { tempFolder } from './parts/folder.ts'
-import { launchOf } from './parts/peers.ts'
+import { getLaunch } from './parts/peers.ts'
 import { startStdio } from './parts/stdio.ts'
 import type { Launch } from './parts/stdio.ts'
 
@@ -17,7 +17,7 @@ const paths = statePaths(state)
 configure(state)
 const { command, args, env } = cowork(state)
 const bridge: Launch = { command, args: [...args, 'mcp'], env }
-const filesystem = launchOf('@modelcontextprotocol/server-filesystem', [state])
+const filesystem = getLaunch('@modelcontextprotocol/server-filesystem', [state])
 
 async function took(start: () => Promise<AsyncDisposable>): Promise<number> {
   const begun = performance.now()

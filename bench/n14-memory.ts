@@ -9,9 +9,9 @@ import { tempFolder } from './parts/folder.ts'
 import type { Called, CallOrder } from './parts/http-caller.ts'
 
 const calls = 100_000
-/** Code is compiled and caches are filled by then. */
+/** By then, code is compiled and caches are filled. */
 const warmUp = 5000
-/** Long enough for a daemon that nobody calls to give back what it took. */
+/** Long enough for an idle daemon to release memory. */
 const idleMs = 14_000
 
 using state = tempFolder()
@@ -19,16 +19,16 @@ configure(state.path)
 await using daemon = await startDaemon(state.path)
 await using caller = await startChild(join(import.meta.dirname, 'parts', 'http-caller.ts'))
 
-/** Pages that several processes share are counted in parts, so that nothing is counted twice. */
+/** PSS counts shared pages in proportion, so nothing is counted twice. */
 function pss(pid = daemon.pid): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) * 1024
 }
-/** The daemon with the processes it has started: the file worker. */
+/** The daemon and its child process, the file worker. */
 function pssWithWorker(): number {
   const children = readFileSync(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
   const pids = children.split(' ').filter((pid) => pid !== '')
-  if (pids.length === 0) throw new Error('the file worker is not there')
+  if (pids.length === 0) throw new Error('the file worker is not running')
   return pids.reduce((sum, pid) => sum + pss(Number(pid)), pss())
 }
 const call = (count: number, tool: string, input: object) =>
@@ -40,7 +40,7 @@ const call = (count: number, tool: string, input: object) =>
     calls: count,
   } satisfies CallOrder)
 
-/** Half of them reads, also of files, and half writes; then nothing for a while. */
+/** Half of the calls read, including files, and half write; then a pause. */
 async function callThenRest(count: number) {
   const action = { domain: 'crm.deals', action: 'update_deal', target: 'deal_12345' }
   await call(count / 4, 'cowork_status', {})
@@ -57,9 +57,9 @@ const warm = await callThenRest(warmUp)
 const after = await callThenRest(calls)
 
 const most = 160 * 2 ** 20
-const mostWithWorker = 220 * 2 ** 20
+const maxWithWorker = 220 * 2 ** 20
 const growth = after.rest / warm.rest - 1
-// The plain reading counts what the first calls load and compile, too.
+// The plain value includes what the first calls load and compile.
 const sinceFresh = after.rest / fresh - 1
 report([
   {
@@ -96,6 +96,6 @@ report([
     beside: '–',
     ratio: '–',
     goal: '< 220 MB',
-    met: after.withWorker < mostWithWorker,
+    met: after.withWorker < maxWithWorker,
   },
 ])

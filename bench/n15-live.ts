@@ -21,7 +21,7 @@ const sizeOf = async () => {
   const reply = await fetch(`${url}/api/ledger?limit=0`, { headers })
   return ((await reply.json()) as { size: number }).size
 }
-/** Each leaves one entry. */
+/** Each call leaves one entry. */
 async function act() {
   const to = `${url}/api/tools/cowork_status/call`
   const reply = await fetch(to, { method: 'POST', headers, body: '{"arguments":{}}' })

@@ -1,7 +1,7 @@
-// N17 how soon an agent that waits is answered once a person's decision is, across processes
+// N17 how soon a waiting agent gets a person's decision, across processes
 //
-// The agent waits in one process, the person decides from another: through two daemons on one PostgreSQL,
-// and through the one daemon there is on SQLite.
+// The agent waits in one process, and the person decides from another: through two daemons on one PostgreSQL, and
+// through one daemon on SQLite.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,14 +13,14 @@ import { startPostgres } from '../test/postgres-server.ts'
 import { inMs, percentile, report, sharedNow } from './harness.ts'
 import type { Finding } from './harness.ts'
 import { callTool, post } from './parts/api.ts'
-import type { Door } from './parts/api.ts'
+import type { ToolEndpoint } from './parts/api.ts'
 import { startChild } from './parts/child.ts'
 import type { Child } from './parts/child.ts'
 import { tempFolder } from './parts/folder.ts'
 import type { WaitOrder, Woken } from './parts/waiter.ts'
 
 const rounds = 250
-/** For the wait to be under way, and for no rhythm to form. */
+/** Random delay before the decision, so that no rhythm forms. */
 const pauseMs = () => 20 + Math.random() * 40
 
 const agent = 'ada'
@@ -29,7 +29,7 @@ const proposal = {
   domain: 'crm.deals',
   action: 'update_deal',
   target: 'deal_12345',
-  // High risk, so a person is asked however trusted the agent becomes.
+  // High risk, so that a person is asked at any trust.
   proposed_change: { deal_stage: 'closed_won' },
   confidence: 0.9,
   reasoning: 'The customer signed.',
@@ -45,8 +45,12 @@ function configure(state: string, more: object = {}): void {
   writeFileSync(statePaths(state).config, JSON.stringify(config))
 }
 
-/** Each round's time from the person's answer to the agent's; below 0 the agent had its answer first. */
-async function delays(waiter: Child, agents: Door, people: Door): Promise<number[]> {
+/** Returns each round's time from the person's reply to the agent's; negative if the agent was first. */
+async function delays(
+  waiter: Child,
+  agents: ToolEndpoint,
+  people: ToolEndpoint,
+): Promise<number[]> {
   const taken: number[] = []
   for (let round = 0; round < rounds; round++) {
     const { proposal_id: approval } = await callTool<{ proposal_id: string }>(
@@ -54,13 +58,14 @@ async function delays(waiter: Child, agents: Door, people: Door): Promise<number
       'cowork_propose',
       proposal,
     )
-    const woken = waiter.ask<Woken>({ door: agents, approval } satisfies WaitOrder)
+    const woken = waiter.ask<Woken>({ endpoint: agents, approval } satisfies WaitOrder)
     await sleep(pauseMs())
-    const asked = sharedNow()
+    const decidedAt = sharedNow()
     await post(people, `/api/approvals/${approval}/decide`, { decision: 'approve' })
     const answered = sharedNow()
     const { at, status } = await woken
-    if (status !== 'approved' || at < asked) throw new Error(`the agent was told ${status} early`)
+    if (status !== 'approved' || at < decidedAt)
+      throw new Error(`early status ${status} at the agent`)
     taken.push(at - answered)
   }
   return taken

@@ -1,4 +1,4 @@
-// N19 how soon an owner's halt is answered and holds while agents keep 64 hostile calls in flight
+// N19 how soon an owner's halt is acknowledged and effective while agents keep 64 hostile calls in flight
 import { request } from 'node:http'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ import { hostileKinds } from './parts/hostile-messages.ts'
 import type { HostileKind } from './parts/hostile-messages.ts'
 
 const rounds = 5
-const wanted = process.argv.slice(2) as HostileKind[]
+const kinds = process.argv.slice(2) as HostileKind[]
 const groups: readonly (readonly HostileKind[])[] =
-  wanted.length > 0
-    ? wanted.map((kind) => [kind])
+  kinds.length > 0
+    ? kinds.map((kind) => [kind])
     : [...hostileKinds.map((kind) => [kind]), [...hostileKinds]]
 
 const agents = ['ada', 'bob', 'cyd', 'dan'].map((id) => ({
@@ -37,7 +37,7 @@ writeFileSync(
 await using daemon = await startDaemon(state.path)
 const paths = statePaths(state.path)
 
-/** Over a connection of its own, as the command line does it. */
+/** Sends over a separate connection, like the command line. */
 function call(via: 'socket' | 'http', tool: string, input: object): Promise<number> {
   const body = JSON.stringify({ arguments: input })
   const start = performance.now()

@@ -55,8 +55,8 @@ function findingOf({ name, agent, options = {}, most = {} }: Scenario): Finding 
   }
 }
 
-/** The strategy that slips most, and what the same one does to the others. */
-function worstOf(what: string, list: Readonly<Record<string, Attack>>, limit?: number): Finding {
+/** The strategy with the most slips, and its result with the other gates. */
+function findWorst(what: string, list: Readonly<Record<string, Attack>>, limit?: number): Finding {
   const results = Object.entries(list).map(([name, { agent, options = {} }]) => ({
     name,
     agent,
@@ -81,8 +81,8 @@ const long: readonly Scenario[] = [0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05].map(
   options: { actions: 10_000, runs: 50 },
 }))
 
-/** Calculated, not played. */
-const boundOf = (what: string, weight: number, limit: number): Finding => {
+/** Calculated, not simulated. */
+const computeBound = (what: string, weight: number, limit: number): Finding => {
   const slips = maxExpectedSlips({ weight })
   return {
     id: 'N20',
@@ -95,17 +95,21 @@ const boundOf = (what: string, weight: number, limit: number): Finding => {
   }
 }
 
-/** For each domain. */
+/** One per domain. */
 const maxSlips = 56
 
 report([
   ...scenarios.map(findingOf),
   ...long.map(findingOf),
-  worstOf(`${Object.keys(attacks).length} strategies that see the whole state`, attacks, maxSlips),
-  boundOf('calculated', 1, 70),
-  boundOf('low severity, calculated', 0.5, 76),
-  ...lightWeights.map((weight) =>
-    worstOf(`mistakes of weight ${weight}`, lightAttacks(weight), maxSlips),
+  findWorst(
+    `${Object.keys(attacks).length} strategies that see the whole state`,
+    attacks,
+    maxSlips,
   ),
-  worstOf('any number of domains', domainAttacks),
+  computeBound('calculated', 1, 70),
+  computeBound('low severity, calculated', 0.5, 76),
+  ...lightWeights.map((weight) =>
+    findWorst(`mistakes of weight ${weight}`, lightAttacks(weight), maxSlips),
+  ),
+  findWorst('any number of domains', domainAttacks),
 ])

@@ -13,8 +13,8 @@ import { callTool } from './parts/api.ts'
 import { clientViews } from './parts/client-views.ts'
 import type { ClientView } from './parts/client-views.ts'
 import { tempFolder } from './parts/folder.ts'
-import { launchOf } from './parts/peers.ts'
-import { costOf, openServer, overHttp, overStdio, tokens } from './parts/surface.ts'
+import { getLaunch } from './parts/peers.ts'
+import { measureCost, openServer, overHttp, overStdio, tokens } from './parts/surface.ts'
 import type { Call, Connect, Cost, Task } from './parts/surface.ts'
 import { project, writeBacklogMd, writeWork } from './parts/work-data.ts'
 
@@ -33,7 +33,7 @@ const settings = {
 }
 // JSON is YAML.
 writeFileSync(statePaths(state.path).config, JSON.stringify(settings))
-// The home of the daemon is the state folder, and the data root is in the home.
+// The home of the daemon is the state directory, and the data root is in the home.
 writeWork(join(state.path, '.worksync'), itemCount)
 writeBacklogMd(board.path, itemCount)
 
@@ -44,11 +44,11 @@ const endpoint = `http://127.0.0.1:${daemon.port}/mcp`
 type Peer = { readonly name: string; readonly connect: Connect }
 const filesystem: Peer = {
   name: 'server-filesystem',
-  connect: overStdio(launchOf('@modelcontextprotocol/server-filesystem', [sources.path])),
+  connect: overStdio(getLaunch('@modelcontextprotocol/server-filesystem', [sources.path])),
 }
 const backlog: Peer = {
   name: 'backlog.md',
-  connect: overStdio(launchOf('backlog.md', ['mcp', 'start', '--cwd', board.path])),
+  connect: overStdio(getLaunch('backlog.md', ['mcp', 'start', '--cwd', board.path])),
 }
 
 const inTokens = (value: number) => Math.round(value).toLocaleString('en')
@@ -61,7 +61,7 @@ async function listOf(connect: Connect, mode: ClientView['mode'] = 'auto') {
 const describeList = ({ tools }: { tools: readonly Tool[] }) =>
   `${inTokens(tokens(JSON.stringify({ tools })))} (${tools.length} tools)`
 
-/** The selections of `tools/list`, each beside the peers that do the same work. */
+/** Selections of `tools/list`, each beside the peers for the same work. */
 async function listFindings(open: (query?: string) => Connect, who: string): Promise<Finding[]> {
   const selections = [
     { query: '', what: 'default list', peers: [filesystem, backlog], max: maxListTokens },
@@ -90,7 +90,7 @@ async function listFindings(open: (query?: string) => Connect, who: string): Pro
   return findings
 }
 
-/** What each client gives its model of the default list before any tool is used. */
+/** The definitions that each client gives its model before any tool is used. */
 async function viewFindings(connect: Connect, who: string): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const view of clientViews) {
@@ -153,7 +153,7 @@ const editsOf = (n: number): readonly Edit[] => [
 
 let runs = 0
 
-/** A folder for each run: a task changes the files. The names are of one length on both sides. */
+/** A new folder per run: a task changes the files. Names have the same length on both sides. */
 function writeSources() {
   const folder = join(sources.path, `run-${++runs}`)
   mkdirSync(folder)
@@ -167,11 +167,11 @@ function writeSources() {
   }
 }
 
-/** Fails when the model would not find what it asked for. */
+/** Fails if the model would not find the expected text. */
 async function ask(call: Call, tool: string, input: object, word: string): Promise<string> {
   const shown = await call(tool, input)
   if (!shown.includes(word))
-    throw new Error(`${word} is missing in the answer of ${tool}: ${shown.slice(0, 500)}`)
+    throw new Error(`${word} is missing in the reply of ${tool}: ${shown.slice(0, 500)}`)
   return shown
 }
 
@@ -204,7 +204,7 @@ const refactor =
     for (const { path } of files) await ask(call, read, { path }, 'has no price')
     for (const { path, edits } of files) await call(edit, { path, ...editsInput(edits) })
     if (files.some(({ path }) => readFileSync(path, 'utf8').includes('console.log')))
-      throw new Error(`${edit} left a file as it was`)
+      throw new Error(`${edit} did not change a file`)
   }
 
 const note = 'The cause was a stale entry; the fix reloads it.'
@@ -266,8 +266,11 @@ function taskFinding(
 
 async function taskFindings(view: ClientView, connect: Connect): Promise<Finding[]> {
   const compare = async (what: string, task: Task, peer?: Peer & { task: Task }) => {
-    const ours = await costOf(view, connect, task)
-    const theirs = peer && { name: peer.name, cost: await costOf(view, peer.connect, peer.task) }
+    const ours = await measureCost(view, connect, task)
+    const theirs = peer && {
+      name: peer.name,
+      cost: await measureCost(view, peer.connect, peer.task),
+    }
     return taskFinding(`${what}, ${view.name}`, ours, theirs)
   }
   return [
@@ -280,7 +283,7 @@ async function taskFindings(view: ClientView, connect: Connect): Promise<Finding
   ]
 }
 
-// The first agent turns authentication on, so the lists without a token come first.
+// Adding the first agent turns on authentication, so the lists without a token come first.
 const off = (query = '') => overHttp(`${endpoint}${query}`)
 const listsOff = await listFindings(off, 'authentication off')
 const viewsOff = await viewFindings(off(), 'authentication off')

@@ -7,21 +7,21 @@ import { basename } from 'node:path'
 import { markdownTable, plainTable } from './harness.ts'
 import type { Finding } from './harness.ts'
 
-/** A script is meant to take a minute at most; one that hangs must not hold the others up. */
-const patience = 180_000
+/** A script should take at most a minute; one that hangs must not block the others. */
+const scriptTimeoutMs = 180_000
 
 const args = process.argv.slice(2)
 const isWriting = args.includes('--write')
-const wanted = args.filter((arg) => arg !== '--write').map((arg) => arg.toLowerCase())
+const filters = args.filter((arg) => arg !== '--write').map((arg) => arg.toLowerCase())
 
-/** `n6`, `N06` or a part of its name, as in `ledger`. */
+/** Matches `n6`, `N06` or part of a name, such as `ledger`. */
 function isWanted(file: string): boolean {
   const name = basename(file, '.ts')
-  const isMeant = (word: string) =>
+  const matchesName = (word: string) =>
     /^n\d+$/.test(word)
       ? name.startsWith(`n${word.slice(1).padStart(2, '0')}-`)
       : name.includes(word)
-  return wanted.length === 0 || wanted.some(isMeant)
+  return filters.length === 0 || filters.some(matchesName)
 }
 
 const load = () =>
@@ -46,10 +46,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 async function runScript(file: string): Promise<Finding[] | undefined> {
   console.log(`── ${basename(file, '.ts')}: ${/^\/\/ (.*)/m.exec(readFileSync(file, 'utf8'))?.[1]}`)
-  // In a group of its own: what a script started must not outlive it.
+  // In a separate process group: child processes of a script must not outlive it.
   const child = fork(file, { detached: true })
   endScript = () => process.kill(-(child.pid ?? NaN), 'SIGKILL')
-  const timer = setTimeout(endScript, patience)
+  const timer = setTimeout(endScript, scriptTimeoutMs)
   let findings: Finding[] | undefined
   child.on('message', (message) => (findings = message as Finding[]))
   const [code] = (await once(child, 'exit')) as [number | null]
@@ -61,7 +61,7 @@ const scripts = globSync('bench/n*.ts').toSorted()
 const files = scripts.filter(isWanted)
 if (files.length === 0) {
   const names = scripts.map((file) => basename(file, '.ts'))
-  console.error(`No bench is named ${wanted.join(', ')}. There are: ${names.join(', ')}`)
+  console.error(`Unknown bench: ${filters.join(', ')}. Available: ${names.join(', ')}`)
   process.exit(1)
 }
 
@@ -81,7 +81,7 @@ console.log(
   `${plainTable(findings)}\n\n${findings.length - short.length} pass, ${short.length} fall short; load ${before} before, ${load()} after`,
 )
 if (broken.length > 0) {
-  console.log(`Could not be measured: ${broken.join(', ')}`)
+  console.log(`Not measured: ${broken.join(', ')}`)
   process.exitCode = 1
 }
 

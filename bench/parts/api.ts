@@ -1,7 +1,11 @@
-// The API of a daemon as a person or an agent uses it.
-export type Door = { readonly port: number; readonly token: string }
+// The API of a daemon for a person or an agent.
+export type ToolEndpoint = { readonly port: number; readonly token: string }
 
-export async function post<A>({ port, token }: Door, path: string, body: object): Promise<A> {
+export async function post<A>(
+  { port, token }: ToolEndpoint,
+  path: string,
+  body: object,
+): Promise<A> {
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -11,7 +15,7 @@ export async function post<A>({ port, token }: Door, path: string, body: object)
   return (await reply.json()) as A
 }
 
-export async function callTool<O>(door: Door, name: string, input: object): Promise<O> {
+export async function callTool<O>(endpoint: ToolEndpoint, name: string, input: object): Promise<O> {
   const path = `/api/tools/${name}/call`
-  return (await post<{ output: O }>(door, path, { arguments: input })).output
+  return (await post<{ output: O }>(endpoint, path, { arguments: input })).output
 }

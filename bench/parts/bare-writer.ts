@@ -1,4 +1,4 @@
-// The floor of a large write in N4: one process that takes a line of JSON and writes the file, and nothing else.
+// The floor of a large write in N4: one process that only parses a JSON line and writes the file.
 import fs from 'node:fs'
 
 type Asked = {

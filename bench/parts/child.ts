@@ -1,4 +1,4 @@
-// A program of ours in a process of its own that answers one question at a time.
+// A cowork program in a separate process that answers one request at a time.
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ export type Child = AsyncDisposable & {
   end(): Promise<void>
 }
 
-/** Ready when the program has sent its first message. */
+/** Resolves when the program has sent its first message. */
 export async function startChild(file: string, args: readonly string[] = []): Promise<Child> {
   const process = fork(file, args)
   const ready = await nextMessage(process, file)
@@ -35,7 +35,7 @@ export async function startChild(file: string, args: readonly string[] = []): Pr
 
 function nextMessage(process: ChildProcess, file: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error(`${basename(file)} ended before it answered`))
+    const ended = () => reject(new Error(`${basename(file)} exited without a reply`))
     process.once('exit', ended)
     process.once('message', (message) => {
       process.off('exit', ended)

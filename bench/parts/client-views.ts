@@ -1,14 +1,14 @@
-// What four clients show their model of tool definitions and results, as `npm run proof sv19` drives them and as was
+// How four clients show tool definitions and results to their model, as `npm run proof sv19` drives them and as
 // measured with Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0 and opencode 1.18.33.
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 
 export type ClientView = {
   readonly name: string
-  /** Claude Code speaks 2026-07-28, the others a protocol that starts with `initialize`. */
+  /** Claude Code uses 2026-07-28, the others a protocol that starts with `initialize`. */
   readonly mode: 'auto' | 'legacy'
-  /** The longest text that is shown whole; the client cuts a longer one. */
+  /** The longest text that the client shows in full. */
   readonly maxChars: number
-  /** The definitions before the first call, and those that the client adds when a tool is used. */
+  /** The definitions before the first call, and those added when a tool is used. */
   readonly define: (tools: readonly Tool[], used: ReadonlySet<string>) => string
   readonly show: (result: CallToolResult) => string
 }
@@ -16,7 +16,7 @@ export type ClientView = {
 const texts = ({ content }: CallToolResult): string[] =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
 
-/** Without the output schema, the title and the annotations: none of the four passes them on. */
+/** Without output schema, title and annotations: none of the four passes them on. */
 const definition = ({ name, description, inputSchema }: Tool) => ({
   name,
   description,
@@ -36,7 +36,7 @@ export const clientViews: readonly ClientView[] = [
     name: 'Claude Code',
     mode: 'auto',
     maxChars: 50_000,
-    // Names only; the definition of a tool follows when the model searches for it.
+    // Names only; the definition follows when the model searches for the tool.
     define: (tools, used) =>
       tools.map(({ name }) => `mcp__server__${name}\n`).join('') +
       definitions(tools.filter(({ name }) => used.has(name))),

@@ -1,13 +1,13 @@
-// The two file servers that N4 compares, each over stdio as users run it, on the same folder.
+// The two file servers of N4, each over stdio as users run it, on the same folder.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { statePaths } from '#base/state.ts'
 import { cowork, startDaemon } from '../../test/daemon.ts'
 import { tempFolder } from './folder.ts'
-import { launchOf } from './peers.ts'
+import { getLaunch } from './peers.ts'
 import { startStdio } from './stdio.ts'
 
-/** Ours has a grant for the folder, a policy and a ledger that is durable; the other has the folder. */
+/** Starts cowork with a grant for the folder, a policy and a durable ledger, and the other server with the folder. */
 export async function startFileServers(root: string) {
   const state = tempFolder()
   const settings = {
@@ -20,7 +20,7 @@ export async function startFileServers(root: string) {
   const daemon = await startDaemon(state.path)
   const { command, args, env } = cowork(state.path)
   const ours = await startStdio({ command, args: [...args, 'mcp'], env })
-  const launch = launchOf('@modelcontextprotocol/server-filesystem', [root])
+  const launch = getLaunch('@modelcontextprotocol/server-filesystem', [root])
   const theirs = await startStdio(launch)
   const relay = join(import.meta.dirname, 'relay.ts')
   const relayed = await startStdio({
@@ -45,7 +45,7 @@ export async function startFileServers(root: string) {
   }
 }
 
-/** So many small files, a hundred in each folder; every thousandth has the needle in its name and in its text. */
+/** Creates small files, a hundred per folder; every thousandth has the needle in its name and text. */
 export function fillTree(root: string, count: number): void {
   const words = 'the quick brown fox jumps over the lazy dog and comes back again\n'
   for (let n = 0; n < count; n++) {

@@ -1,4 +1,4 @@
-// A folder that is gone when the script ends, however it ends: `using folder = tempFolder()`.
+// A folder that is removed when the script ends: `using folder = tempFolder()`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
-// Gates to set beside the product's in the simulation of N20: the one before it, none, and CSP-1 of acceptance sampling.
+// Gates to compare in the simulation of N20: the previous one, none, and CSP-1 of acceptance sampling.
 import type { TrustStanding } from '../../src/governance/rules/standing.ts'
 import type { CreateGate, Gate } from '../../test/simulation.ts'
 
-/** Agents that wait for clean checks or for forgiveness do not wait here: there is nothing to wait for. */
+/** Agents do not wait for clean checks or for forgiveness here: these gates have neither. */
 const open: TrustStanding = { credit: 25, strikes: 0, clean: Infinity }
 
 const blind: Gate = {
@@ -20,10 +20,10 @@ const blind: Gate = {
   kindCredit: () => 5,
 }
 
-/** The seed: the score alone decides, and nobody checks. */
+/** The seed: only the score decides, without checks. */
 export const createScoreGate: CreateGate = () => blind
 
-/** An account for each class of risk. */
+/** One account per risk class. */
 const perClass =
   (create: () => Gate): CreateGate =>
   (classes) => {
@@ -41,7 +41,7 @@ const perClass =
     }
   }
 
-/** Dodge's plan of 1943: so many right ones in a row, then a share is checked until one is wrong. */
+/** Dodge's plan of 1943: after a number of consecutive correct actions, a share is checked until one is wrong. */
 export const createCsp1 = (rightInRow: number, rate: number): CreateGate =>
   perClass(() => {
     let inRow = 0
@@ -65,7 +65,7 @@ export const createCsp1 = (rightInRow: number, rate: number): CreateGate =>
 const maxEvidence = 100
 const weightOfTaste = 0.125
 
-/** The gate before this one: P(right at least 95 times in 100) ≥ 0.8 after what people saw, one in 20 checked. */
+/** The previous gate: P(right at least 95 times in 100) ≥ 0.8 from reviews, with one in 20 checked. */
 export const createEvidenceGate: CreateGate = perClass(() => {
   let good = 0
   let bad = 0
@@ -89,7 +89,7 @@ export const createEvidenceGate: CreateGate = perClass(() => {
   }
 })
 
-/** Good ones that open that gate, for every eighth of a bad one. */
+/** Correct actions that open that gate, per eighth of a wrong one. */
 const needed = Array.from({ length: 8 * 8 }, (_, eighths) => findNeededGood(eighths / 8))
 
 function neededGood(bad: number): number {
@@ -122,7 +122,7 @@ function shareBelow(x: number, a: number, b: number): number {
     if (at < x) below += density
     else if (at === x) below += density / 2
   }
-  // At 0 the density is 1 for a = 1 and 0 for more.
+  // At 0 the density is 1 for a = 1 and 0 for larger a.
   const edge = a === 1 ? 0.5 : 0
   return (below + edge) / (all + edge)
 }

@@ -1,4 +1,4 @@
-// Messages an agent can send to keep the daemon busy, each spelled once.
+// Messages with which an agent can keep the daemon busy, each serialized once.
 export const hostileKinds = [
   'wide',
   'widest-allowed',
@@ -37,7 +37,7 @@ const proposal = (change: unknown) => ({
 type Params = { readonly name: string; readonly arguments: object }
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
-/** Stands for a value that JSON.stringify could not spell. */
+/** Placeholder for a value that JSON.stringify cannot serialize. */
 const hole = '"__hole__"'
 
 function paramsOf(kind: HostileKind): { params: Params; fill?: string }[] {
@@ -135,8 +135,9 @@ export function hostileMessages(
 ): HostileMessage[] {
   return kinds.flatMap((kind) =>
     paramsOf(kind).map(({ params, fill }) => {
-      const one = spelled(params, via === 'http', fill)
-      const body = kind === 'batch' ? `[${Array.from({ length: 2000 }, () => one).join()}]` : one
+      const message = spelled(params, via === 'http', fill)
+      const body =
+        kind === 'batch' ? `[${Array.from({ length: 2000 }, () => message).join()}]` : message
       return {
         headers: [
           `MCP-Protocol-Version: ${version}`,

@@ -1,4 +1,4 @@
-// Keeps a number of hostile calls in flight from one agent, as a process of its own.
+// Keeps hostile calls of one agent in flight, in a separate process.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ export type HostileOrder = {
 }
 export type HostileDone = {
   readonly calls: number
-  /** How often each answer came: an HTTP status, a refusal's code or `result`. */
+  /** Counts by reply: an HTTP status, a refusal's code or `result`. */
   readonly answers: Readonly<Record<string, number>>
 }
 
@@ -45,7 +45,7 @@ function requestOf(
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
-/** Resolves with the answer once it is whole. A closed connection is an answer, too. */
+/** Resolves with the complete reply. A closed connection counts as a reply. */
 function exchange(socket: Socket, request: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let read = ''

@@ -1,5 +1,5 @@
-// An HTTP client below node:http that calls one tool over and over on kept connections, as a process of
-// its own: its CPU must not be counted with the server's.
+// An HTTP client below node:http that calls one tool repeatedly on kept connections, in a separate process: its CPU must
+// not be counted with the server's.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { median, percentile } from '../harness.ts'
@@ -7,18 +7,18 @@ import { median, percentile } from '../harness.ts'
 export type CallOrder = {
   readonly port: number
   readonly tool: string
-  /** Of several, each call takes the next. */
+  /** With several, each call takes the next. */
   readonly input: object | readonly object[]
   readonly inFlight: number
   readonly token?: string
-  /** One of the two ends it. */
+  /** Ends after this time or count. */
   readonly ms?: number
   readonly calls?: number
 }
 export type Called = {
   readonly calls: number
   readonly seconds: number
-  /** Of one call, as who waits for it sees it. */
+  /** Latency of one call at the caller. */
   readonly p50: number
   readonly p99: number
 }
@@ -55,7 +55,7 @@ function requestOf({ port, tool, token }: CallOrder, input: object): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The whole answer once it is there, however its length is told. */
+/** Returns the complete body, for any transfer encoding. */
 function answerIn(read: string): string | undefined {
   const end = read.indexOf('\r\n\r\n')
   if (end === -1) return undefined

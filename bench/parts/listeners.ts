@@ -1,4 +1,4 @@
-// Many listeners of the live stream in one process, below node:http: each checks that it misses nothing.
+// Many listeners of the live stream in one process, below node:http: each checks that it misses no entry.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -7,7 +7,7 @@ export type Heard = {
   readonly deliveries: number
   readonly missed: number
   readonly behind: number
-  /** Time from the entry's own to its arrival, in ms, over all deliveries. */
+  /** Milliseconds from the entry's time to its arrival, over all deliveries. */
   readonly p50: number
   readonly p99: number
   readonly max: number
@@ -15,7 +15,7 @@ export type Heard = {
 
 const longest = 60_000
 const delays = new Int32Array(longest + 1)
-/** Read once for all listeners: the bytes are the same. */
+/** Parsed once for all listeners: the bytes are the same. */
 const timeOf = new Map<number, number>()
 const listeners: { seen: number }[] = []
 let missed = 0
@@ -60,7 +60,7 @@ function percentile(part: number): number {
   return delays.findIndex((count) => (left -= count) <= 0)
 }
 
-/** Waits until everyone has heard of this entry, but not for ever. */
+/** Waits until all listeners have received the entry, up to a limit. */
 async function heardUpTo(last: number): Promise<Heard> {
   const isBehind = ({ seen }: { seen: number }) => seen < last
   for (let tries = 0; tries < 100 && listeners.some(isBehind); tries++) await sleep(100)

@@ -1,4 +1,4 @@
-// Programs of others to measure beside, at exact versions, in folders of their own.
+// Peers to compare with, at exact versions, in separate folders.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -14,7 +14,7 @@ const small: Group = {
     '@modelcontextprotocol/server-filesystem': '2026.8.31',
   },
 }
-/** 100 MB, so outside of what comes and goes with an installation, and fetched only by who asks for it. */
+/** 100 MB, so it survives reinstalls and is fetched only on request. */
 const large: Group = {
   folder: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'cowork-bench'),
   versions: { 'backlog.md': '1.52.0' },
@@ -32,19 +32,19 @@ function isInstalled({ folder }: Group, [peer, version]: [string, string]): bool
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version === version
 }
 
-/** How to start a peer; the first call installs it, and those of its group. */
-export function launchOf(peer: Peer, args: readonly string[] = []): Launch {
+/** Returns how to start a peer; the first call installs its group. */
+export function getLaunch(peer: Peer, args: readonly string[] = []): Launch {
   const { group, main } = peers[peer]
   const { folder, versions } = group
-  if (!Object.entries(versions).every((one) => isInstalled(group, one))) {
+  if (!Object.entries(versions).every((entry) => isInstalled(group, entry))) {
     mkdirSync(folder, { recursive: true })
-    const wanted = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
+    const packages = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
     const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    const { status } = spawnSync('npm', ['install', '--prefix', folder, ...quiet, ...wanted], {
+    const { status } = spawnSync('npm', ['install', '--prefix', folder, ...quiet, ...packages], {
       stdio: ['ignore', 2, 2],
       shell: process.platform === 'win32',
     })
-    if (status !== 0) throw new Error(`npm could not install ${wanted.join(' and ')}`)
+    if (status !== 0) throw new Error(`npm could not install ${packages.join(' and ')}`)
   }
   return { command: process.execPath, args: [join(folder, 'node_modules', peer, main), ...args] }
 }

@@ -1,5 +1,5 @@
-// An agent's proposal as it comes from the door: `cowork_propose` through dispatch with the checks that
-// app.ts hands it, trust and policy, the approval it opens and its entries. Only HTTP is missing.
+// An agent's proposal as it arrives at the endpoint: `cowork_propose` through dispatch with the checks of app.ts, trust
+// and policy, the approval it opens and its entries. Only HTTP is missing.
 import { approvalMigrations, createHalts } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { createClockMonitor, systemClock } from '#base/clock.ts'
@@ -31,9 +31,9 @@ const domain = 'crm.deals'
 
 type Store = Awaited<ReturnType<typeof openRecorded>>
 export type Settings = {
-  /** Instead of the group commit of the store. */
+  /** Replaces the group commit of the store. */
   readonly transact?: Db['transact']
-  /** Proposals an hour of one agent in one domain; none where absent. */
+  /** Proposals per hour of one agent in one domain; unlimited if absent. */
   readonly cap?: number
   readonly rules?: { readonly policies: object[]; readonly mappings: object[] }
 }
@@ -46,7 +46,7 @@ const common = {
   scopes: ['*'],
   client: { name: 'bench', version: '1', transport: 'http' },
 } as const
-/** Every door gives one; nobody goes away here. */
+/** Every endpoint passes one; no caller disconnects here. */
 const { signal } = new AbortController()
 const person: Caller = { ...common, kind: 'human', id: 'owner', role: 'owner' }
 const callers = new Map<string, Caller>()
@@ -56,7 +56,7 @@ function agentCalled(id: string): Caller {
   return caller
 }
 
-/** Agents and people who are known, as behind the door. */
+/** Known agents and people, as after authentication. */
 export async function createProposing(store: Store, settings: Settings = {}) {
   const { transact = store.db.transact, cap = 0, rules = {} } = settings
   const db: Db = { ...store.db, transact }
@@ -111,12 +111,12 @@ export async function createProposing(store: Store, settings: Settings = {}) {
   async function call<O>(tool: string, input: object, caller: Caller): Promise<O> {
     const answer = await dispatch({ tool, arguments: input, caller, signal })
     if (answer.status !== 'done')
-      throw new Error(`${tool} was ${answer.status}: ${answer.code}, ${answer.message}`)
+      throw new Error(`${tool} returned ${answer.status}: ${answer.code}, ${answer.message}`)
     return answer.output as O
   }
 
   return {
-    /** Gives its id. */
+    /** Returns the id. */
     async propose(agent: string): Promise<string> {
       const { proposal_id: id } = await call<{ proposal_id: string }>(
         'cowork_propose',
@@ -133,17 +133,17 @@ export async function createProposing(store: Store, settings: Settings = {}) {
       )
       return id
     },
-    /** A person agrees, which raises the trust of the agent. */
+    /** A person approves, which raises the agent's trust. */
     approve: (id: string) => call('cowork_approve', { proposal_id: id }, person),
     close: () => governance.close(),
   }
 }
 
-/** Twenty policies of five rules, and two hundred mappings; the one that fits is looked at last. */
+/** Twenty policies of five rules, and two hundred mappings; the matching one is last. */
 export const manyRules = {
   policies: Array.from({ length: 20 }, (_, place) => ({
     id: `policy-${place}`,
-    description: 'What may be changed in deals, and by how much.',
+    description: 'Fields of deals that can change, and by how much.',
     rules: [
       { field: 'amount', constraint: 'value_range', min: 0, max: 10_000 + place },
       { field: 'deal_stage', constraint: 'enum', values: ['new', 'qualified', 'closed_won'] },

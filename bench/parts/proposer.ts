@@ -1,4 +1,4 @@
-// One daemon of N7 as a process of its own: proposes while it is told to, and says how often it did.
+// One daemon of N7 in a separate process: proposes on request and reports the count.
 import { ratePerSecond } from '../harness.ts'
 import { openLonePostgres } from '../peers/lone-postgres.ts'
 import { createProposing, proposalMigrations } from './proposal.ts'
@@ -11,7 +11,7 @@ export type Order = {
 export type Done = { readonly rate: number; readonly proposed: number; readonly approved: number }
 
 const inFlight = 64
-/** The one agent that all daemons serve, where they are to meet at one row. */
+/** The agent that all daemons serve, to contend for one row. */
 const sharedAgent = 'shared'
 
 const [state = '', url = '', name = ''] = process.argv.slice(2)
@@ -19,7 +19,7 @@ const store = await openRecorded({ state, url }, proposalMigrations)
 const lone = openLonePostgres(url, store.sealer)
 const batched = await createProposing(store)
 const alone = await createProposing(store, { transact: lone.transact })
-// An agent talks to one daemon, so that daemons meet at the head of the ledger only.
+// An agent talks to one daemon, so that daemons contend only for the head of the ledger.
 const agentOf = (caller: number) => `${name}-${caller % 8}`
 
 process.on('message', ({ ms, way }: Order) => {
@@ -28,7 +28,7 @@ process.on('message', ({ ms, way }: Order) => {
   const act = {
     batched: (caller: number) => batched.propose(agentOf(caller)),
     lone: (caller: number) => alone.propose(agentOf(caller)),
-    /** Approving reads trust and writes what it read, raised: an update that another overruns is lost, and shows. */
+    /** Approving reads trust and writes the increased value: a lost update shows. */
     async contended() {
       await batched.approve(await batched.propose(sharedAgent))
       approved++

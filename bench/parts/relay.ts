@@ -1,4 +1,4 @@
-// A process that does nothing but hand on what another says: what one more of them costs anybody.
+// A process that only relays another: the cost of one more process.
 import { spawn } from 'node:child_process'
 
 const [command = '', ...args] = process.argv.slice(2)

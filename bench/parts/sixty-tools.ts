@@ -1,4 +1,4 @@
-// Ours for N3: the whole system on a free port, with trivial tools added until 60 are listed.
+// cowork for N3: the whole system on a free port, with trivial tools added until 60 are listed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const echo = (name: string) =>
   defineTool({
     name,
     title: 'Echo',
-    description: 'Gives back what it was given.',
+    description: 'Returns its input.',
     toolset: 'bench',
     effect: 'read',
     by: 'anyone',

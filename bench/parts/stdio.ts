@@ -1,4 +1,4 @@
-// An MCP client over stdio with nothing in it but JSON, so that what is measured is the server.
+// A minimal MCP client over stdio, so that the measurement covers the server.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ type Result = {
 }
 type Answer = { id?: number; result?: Result; error?: unknown }
 
-/** Resolves when the server has answered `initialize`. */
+/** Resolves after the response to `initialize`. */
 export async function startStdio({ command, args, env = process.env }: Launch) {
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'ignore'] })
   const waiting = new Map<
@@ -24,12 +24,12 @@ export async function startStdio({ command, args, env = process.env }: Launch) {
   >()
   createInterface({ input: child.stdout }).on('line', (line) => {
     const answer = JSON.parse(line) as Answer
-    const asked = waiting.get(answer.id ?? -1)
+    const pending = waiting.get(answer.id ?? -1)
     waiting.delete(answer.id ?? -1)
-    asked?.resolve(answer)
+    pending?.resolve(answer)
   })
   child.on('exit', (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`the server ended with ${code}`))
+    for (const { reject } of waiting.values()) reject(new Error(`the server exited with ${code}`))
   })
   let lastId = 0
   const send = (message: object) =>

@@ -1,4 +1,4 @@
-// A store with the real ledger on it, as app.ts puts it together, and nothing else of the daemon.
+// A store with the real ledger, built as in app.ts, without the rest of the daemon.
 import { join } from 'node:path'
 import { appendLine } from '#base/atomic-file.ts'
 import { systemClock } from '#base/clock.ts'
@@ -21,7 +21,7 @@ import {
 } from '#ledger'
 import type { Verification } from '#ledger'
 
-/** `state` holds the key and, on SQLite, the store; `url` names a PostgreSQL database instead. */
+/** `state` contains the key and, on SQLite, the store; `url` names a PostgreSQL database instead. */
 export type Place = { readonly state: string; readonly url?: string | undefined }
 
 const copiesOf = (state: string) => join(state, 'checkpoints.jsonl')
@@ -53,7 +53,7 @@ export async function openRecorded({ state, url }: Place, migrations: readonly M
   }
 }
 
-/** What `cowork audit verify` does, from the bytes in the store. */
+/** Verifies like `cowork audit verify`, from the bytes in the store. */
 export async function verifyStored(
   { state, url }: Place,
   onProgress: (entries: number) => void = () => undefined,
@@ -61,7 +61,7 @@ export async function verifyStored(
   const outside = readCheckpoints(copiesOf(state))
   const db = url ? await readPostgres(url) : readSqlite(statePaths(state).store)
   const { source, vkey } = await databaseSource(db, outside)
-  if (vkey === undefined) throw new Error('this ledger was never opened')
+  if (vkey === undefined) throw new Error('the ledger has no key')
   try {
     return await verifyLedger(source, vkey, {
       mac: readHeadMac(statePaths(state).ledgerKey),

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { ClientView } from './client-views.ts'
 import type { Launch } from './stdio.ts'
 
-/** Each client opens a connection of its own. */
+/** Each client opens a separate connection. */
 export type Connect = () => Transport
 
 export const overHttp =
@@ -44,20 +44,20 @@ export async function openServer(connect: Connect, mode: ClientView['mode']) {
 /** Four characters of JSON are about one token. */
 export const tokens = (text: string): number => text.length / 4
 
-/** The text of the results so far is what a task reads ids from. */
+/** The text of the results so far, from which a task reads ids. */
 export type Call = (tool: string, input: object) => Promise<string>
 export type Task = (call: Call) => Promise<void>
 
 export type Cost = {
-  /** Definitions and the instructions of the server, which all four clients pass on. */
+  /** Definitions and server instructions, which all four clients pass on. */
   readonly definitions: number
   readonly calls: number
   readonly results: number
   readonly total: number
 }
 
-/** Plays a task and counts what the model of the client reads and writes. */
-export async function costOf(view: ClientView, connect: Connect, task: Task): Promise<Cost> {
+/** Runs a task and counts what the client's model reads and writes. */
+export async function measureCost(view: ClientView, connect: Connect, task: Task): Promise<Cost> {
   await using server = await openServer(connect, view.mode)
   const used = new Set<string>()
   let calls = 0
@@ -69,9 +69,9 @@ export async function costOf(view: ClientView, connect: Connect, task: Task): Pr
     })
     const shown = view.show(result)
     if (result.isError) throw new Error(`${name} failed: ${shown}`)
-    // What the client cuts would count as cheap.
+    // Text that the client truncates would look cheap.
     if (shown.length > view.maxChars)
-      throw new Error(`${view.name} cuts the ${shown.length} characters of ${name}`)
+      throw new Error(`${view.name} truncates the ${shown.length} characters of ${name}`)
     used.add(name)
     calls += tokens(JSON.stringify({ name, arguments: input }))
     results += tokens(shown)

@@ -1,13 +1,13 @@
-// The fsyncs of a durable write, whoever writes: of the other server's own file and folder, and of what ours keeps
-// besides. Nothing else is done here but to append to the log, since there is no fsync of nothing.
+// The fsyncs of a durable write: of the other server's file and folder, and of what cowork stores in addition. Besides,
+// it only appends to the log, because an fsync needs changed data.
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What the entries of a call put into the write-ahead log, as `strace` shows: six pages, then eleven to fourteen. */
+/** Bytes that the entries of a call add to the write-ahead log, from `strace`: six pages, then eleven to fourteen. */
 const page = 4096 + 24
 const startedBytes = 6 * page
 const doneBytes = 12 * page
-/** The length at which the log starts over. */
+/** The length at which the log restarts. */
 const logBytes = 4 * 1024 * 1024
 
 export function openSyncs(folder: string) {
@@ -24,7 +24,7 @@ export function openSyncs(folder: string) {
   function commit(bytes: number): void {
     fs.writeSync(log, pages, 0, bytes, at)
     at = (at + bytes) % (logBytes - doneBytes)
-    // As SQLite does it here; only a build that knows fdatasync would leave out the file's times.
+    // Like SQLite here; only a build with fdatasync would skip the file times.
     fs.fsyncSync(log)
   }
 
@@ -36,7 +36,7 @@ export function openSyncs(folder: string) {
   const sync = (path: string) => syncAndClose(fs.openSync(path, 'r'))
 
   return {
-    /** So many contents as an edit keeps them, written and not synced: to write them is not what is compared. */
+    /** Contents written ahead but not synced, as an edit stores them: writing them is not measured. */
     keepAhead(many: number, content: string): void {
       for (let n = 0; n < many; n++) {
         const fd = fs.openSync(join(kept, String(count++)), 'wx')
@@ -44,17 +44,17 @@ export function openSyncs(folder: string) {
         ahead.push(fd)
       }
     },
-    /** A new file: the call's two entries, the file and its name. */
+    /** A new file: two entries, the file and its name. */
     create(path: string): void {
       commit(startedBytes)
       sync(path)
       sync(dirname(path))
       commit(doneBytes)
     },
-    /** A changed one: the old content is kept besides, under a name in another folder. */
+    /** A changed file: also stores the old content under a name in another folder. */
     change(path: string): void {
       const old = ahead.pop()
-      if (old === undefined) throw new Error('nothing was kept ahead')
+      if (old === undefined) throw new Error('no content was written ahead')
       commit(startedBytes)
       syncAndClose(old)
       sync(kept)

@@ -1,4 +1,4 @@
-// Reads a ledger of SQLite as a process of its own, so that its memory is that of the reading alone.
+// Reads a ledger of SQLite in a separate process, so that its memory is that of the reading only.
 import { readSqlite } from '#base/db/sqlite.ts'
 import { sha256 } from '#base/hash.ts'
 import { statePaths } from '#base/state.ts'
@@ -8,27 +8,27 @@ export type Read = {
   readonly seconds: number
   readonly entries: number
   readonly ok: boolean
-  /** After a third, when what the verifier remembers is full, and the most from there on. */
+  /** After a third, when the verifier's caches are full, and the maximum from then on. */
   readonly settledBytes: number
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 const [state = '', expected = ''] = process.argv.slice(2)
 
 async function verified(): Promise<Read> {
   let settledBytes = 0
-  let mostBytes = 0
+  let maxBytes = 0
   const start = performance.now()
   const { entries, ok } = await verifyStored({ state }, (checked) => {
     if (checked < Number(expected) / 3) return
     const { rss } = process.memoryUsage()
     settledBytes ||= rss
-    mostBytes = Math.max(mostBytes, rss)
+    maxBytes = Math.max(maxBytes, rss)
   })
-  return { seconds: (performance.now() - start) / 1000, entries, ok, settledBytes, mostBytes }
+  return { seconds: (performance.now() - start) / 1000, entries, ok, settledBytes, maxBytes }
 }
 
-/** The floor: the same bytes through SHA-256 and nothing else. */
+/** The floor: only SHA-256 over the same bytes. */
 async function hashed(): Promise<Read> {
   const db = readSqlite(statePaths(state).store)
   const start = performance.now()
@@ -44,7 +44,7 @@ async function hashed(): Promise<Read> {
   }
   const seconds = (performance.now() - start) / 1000
   await db.close()
-  return { seconds, entries: after, ok: true, settledBytes: 0, mostBytes: 0 }
+  return { seconds, entries: after, ok: true, settledBytes: 0, maxBytes: 0 }
 }
 
 process.on('message', (way: 'verify' | 'hash') => {

@@ -1,14 +1,14 @@
-// An agent that waits for a decision, as a process of its own: tells when it was answered.
+// An agent that waits for a decision, in a separate process: reports the time of the reply.
 import { sharedNow } from '../harness.ts'
 import { callTool } from './api.ts'
-import type { Door } from './api.ts'
+import type { ToolEndpoint } from './api.ts'
 
-export type WaitOrder = { readonly door: Door; readonly approval: string }
+export type WaitOrder = { readonly endpoint: ToolEndpoint; readonly approval: string }
 export type Woken = { readonly at: number; readonly status: string }
 
-async function wait({ door, approval }: WaitOrder): Promise<Woken> {
-  const asked = { approval_id: approval, wait_seconds: 25 }
-  const { status } = await callTool<{ status: string }>(door, 'cowork_check_approval', asked)
+async function wait({ endpoint, approval }: WaitOrder): Promise<Woken> {
+  const input = { approval_id: approval, wait_seconds: 25 }
+  const { status } = await callTool<{ status: string }>(endpoint, 'cowork_check_approval', input)
   return { at: sharedNow(), status }
 }
 

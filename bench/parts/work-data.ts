@@ -1,4 +1,4 @@
-// One plan of work, written for cowork and for Backlog.md: the same items in the form of each.
+// One set of work items in the format of cowork and of Backlog.md.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
@@ -11,7 +11,7 @@ type Task = {
   readonly text: string
   readonly state: 'open' | 'begun' | 'done'
   readonly priority: 'high' | 'medium' | 'low'
-  /** Waits for the one before it. */
+  /** Depends on the previous item. */
   readonly waitsFor: string | undefined
   readonly criterion: string
 }
@@ -30,14 +30,14 @@ const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 
 const storyId = (n: number) => `STORY-${n}`
 
-/** The same for the same number: titles of a few words, some three lines of text, short chains. */
+/** Deterministic by number: titles of a few words, some three lines of text, short chains. */
 function taskOf(n: number): Task {
   const title = `${pick(verbs, n)} ${pick(things, n >> 1)} ${pick(places, n >> 2)}, part ${n}`
-  const said = `Reported by team ${n % 37}. ${title} without asking people to wait.`
+  const report = `Reported by team ${n % 37}. ${title} without asking people to wait.`
   return {
     id: storyId(n),
     title,
-    text: `${said}\nThe numbers of week ${n % 52} show where it hurts.\nAsk crew-${n % 11} first.`,
+    text: `${report}\nThe numbers of week ${n % 52} show where it hurts.\nAsk crew-${n % 11} first.`,
     state: n % 10 < 2 ? 'done' : n % 10 === 2 ? 'begun' : 'open',
     priority: pick(['medium', 'high', 'low'] as const, n),
     waitsFor: n % 4 > 1 ? storyId(n - 1) : undefined,
@@ -48,16 +48,16 @@ function taskOf(n: number): Task {
 const tasks = (count: number) => Array.from({ length: count }, (_, at) => taskOf(at + 1))
 
 const inSprint = 100
-/** One item in ten is backlog, which waits for nothing. */
+/** One item in ten is backlog, without dependencies. */
 const isBacklog = (_: Task, at: number) => at % 10 === 9
 
 export type Written = {
-  /** Ids of what is to be done, and of what nothing holds up. */
+  /** Ids of open items, and of those without open dependencies. */
   readonly open: readonly string[]
   readonly free: readonly string[]
 }
 
-/** A data root with one project of so many items. */
+/** Creates a data root with one project of this many items. */
 export function writeWork(root: string, count: number): Written {
   const all = tasks(count)
   const stories = all.filter((task, at) => !isBacklog(task, at))
@@ -110,13 +110,13 @@ function writtenAs(tasks: readonly Task[], known: (id: string) => string): Writt
   return { open: open.map(({ id }) => known(id)), free: free.map(({ id }) => known(id)) }
 }
 
-/** The folder of a Backlog.md project with the same items. */
+/** Creates the folder of a Backlog.md project with the same items. */
 export function writeBacklogMd(folder: string, count: number): Written {
   const all = tasks(count)
   const known = (id: string) => id.replace('STORY', 'TASK')
   const status = { open: 'To Do', begun: 'In Progress', done: 'Done' } as const
   mkdirSync(join(folder, 'backlog', 'tasks'), { recursive: true })
-  // As its `init --no-git` writes it: without Git it has the least to do.
+  // As written by its `init --no-git`, its fastest setup.
   writeFileSync(
     join(folder, 'backlog', 'config.yml'),
     `project_name: "${project}"

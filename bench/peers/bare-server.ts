@@ -1,4 +1,4 @@
-// The floor of N3: the SDK's low-level Server with 60 tools on plain Hono, and nothing else.
+// The floor of N3: the SDK's low-level Server with 60 tools on plain Hono.
 import { serve } from '@hono/node-server'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
@@ -13,7 +13,7 @@ const text = {
 const tools = Array.from({ length: 60 }, (_, i) => ({
   name: i === 0 ? 'echo' : `echo_${i}`,
   title: 'Echo',
-  description: 'Gives back what it was given.',
+  description: 'Returns its input.',
   inputSchema: text,
   outputSchema: text,
 }))
@@ -23,8 +23,11 @@ const handler = createMcpHandler(
     const server = new Server({ name: 'bare', version: '1' }, { capabilities: { tools: {} } })
     server.setRequestHandler('tools/list', async () => ({ tools }))
     server.setRequestHandler('tools/call', async ({ params }) => {
-      const said = { text: String(params.arguments?.['text']) }
-      return { content: [{ type: 'text', text: JSON.stringify(said) }], structuredContent: said }
+      const output = { text: String(params.arguments?.['text']) }
+      return {
+        content: [{ type: 'text', text: JSON.stringify(output) }],
+        structuredContent: output,
+      }
     })
     return server
   },

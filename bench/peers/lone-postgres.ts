@@ -1,4 +1,4 @@
-// The floor of N7: the same body and the same seal, one transaction each, on a pool of connections.
+// The floor of N7: the same body and seal, one transaction each, on a pool of connections.
 import pg from 'pg'
 import { quoteIdentifier } from '#base/db/dialect.ts'
 import type { TransactionBody, Query, Sealer, Tx } from '#base/db/port.ts'

@@ -1,4 +1,4 @@
-// The floor of N6: the same body and the same seal, with a transaction and an fsync of their own.
+// The floor of N6: the same body and seal, with one transaction and fsync each.
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { TransactionBody, Query, Sealer, Tx } from '#base/db/port.ts'
@@ -6,7 +6,7 @@ import { buildInsert } from '#base/db/sqlite.ts'
 
 export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>) {
   const db = new DatabaseSync(path)
-  // As the store sets them: what differs is the commit.
+  // As the store sets them: only the commit differs.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = on')
   db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
   const statements = new Map<string, StatementSync>()
