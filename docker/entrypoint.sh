@@ -1,6 +1,6 @@
 #!/bin/sh
-# Inside a container the daemon listens on all its addresses, so it is never open: the first run makes
-# the token of the agent `main` and keeps it in the data volume.
+# In a container the daemon listens on all addresses, so authentication is always on: the first run creates the token
+# of the agent `main` and stores it in the data volume.
 set -eu
 umask 077
 token="$COWORK_STATE_DIR/agents/main.token"

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findChromium } from './chromium.ts'
 
-/** A folder with programs that end with these codes. */
+/** Creates a folder with programs that exit with these codes. */
 function folderWith(programs: Record<string, number>): string {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-chromium-'))
   for (const [name, code] of Object.entries(programs)) {
@@ -15,7 +15,7 @@ function folderWith(programs: Record<string, number>): string {
 }
 
 describe.skipIf(process.platform === 'win32')('a Chromium', () => {
-  test('SV1 it is found on the PATH by any of its names', () => {
+  test('SV1 finds Chromium on the PATH by any of its names', () => {
     const empty = folderWith({})
     const folder = folderWith({ 'google-chrome': 0 })
     expect(findChromium({ PATH: [empty, folder].join(delimiter) })).toBe(
@@ -23,7 +23,7 @@ describe.skipIf(process.platform === 'win32')('a Chromium', () => {
     )
   })
 
-  test('SV1 a program of that name that does not start is none', () => {
+  test('SV1 ignores a program of that name that does not start', () => {
     const stub = folderWith({ 'chromium-browser': 1 })
     const real = folderWith({ 'google-chrome-stable': 0 })
     expect(findChromium({ PATH: [stub, real].join(delimiter) })).toBe(
@@ -31,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('a Chromium', () => {
     )
   })
 
-  test('SV1 the one that is named is the only one', () => {
+  test('SV1 CHROMIUM_PATH excludes all other candidates', () => {
     const folder = folderWith({ chromium: 0, mine: 0 })
     const named = join(folder, 'mine')
     expect(findChromium({ PATH: folder, CHROMIUM_PATH: named })).toBe(named)

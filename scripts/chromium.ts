@@ -1,4 +1,4 @@
-// Finds a Chromium for the browser tests and the screenshots, or installs one where that is ours to do (SV1).
+// Finds a Chromium for the browser tests and the screenshots, or installs one as root on Debian (SV1).
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -8,8 +8,8 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const isDebian = existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get')
 const isRoot = process.getuid?.() === 0
 
-// Each window would load the two pages of the address bar, which takes more CPU than the page under test.
-// The last flag of this name wins, so the features that Playwright disables stand here as well.
+// Each window would load the two pages of the address bar, which takes more CPU than the page under test. The last
+// flag of this name wins, so it includes the features that Playwright disables.
 const disabledFeatures = [
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
@@ -29,7 +29,7 @@ const disabledFeatures = [
   'ThirdPartyStoragePartitioning',
 ]
 
-/** What makes Chromium quiet: nothing here may reach out to anybody but the page under test. */
+/** Disables everything that would contact anything but the page under test. */
 export const chromiumFlags = [
   '--disable-gpu',
   '--disable-quic',
@@ -40,7 +40,7 @@ export const chromiumFlags = [
   `--disable-features=${disabledFeatures.join()}`,
 ]
 
-/** The path of one that starts, or undefined. One that is named is the only one. */
+/** Returns the path of a Chromium that starts, or undefined. CHROMIUM_PATH excludes all others. */
 export function findChromium(env = process.env): string | undefined {
   const named = env['CHROMIUM_PATH']
   const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean)
@@ -54,18 +54,18 @@ export function findChromium(env = process.env): string | undefined {
   return places.find((place) => existsSync(place) && starts(place))
 }
 
-/** Ubuntu has a chromium-browser that only says where to get one. */
+/** The chromium-browser of Ubuntu only prints where to get one. */
 function starts(path: string): boolean {
-  // On Windows asking for the version opens a window.
+  // On Windows, --version opens a window.
   if (process.platform === 'win32') return true
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 20_000 }).status === 0
 }
 
-/** The same, and as root on Debian the package is installed first if need be. */
+/** Finds a Chromium; as root on Debian it installs the package first if needed. */
 export function provideChromium(): string | undefined {
   const found = findChromium()
   if (found || process.env['CHROMIUM_PATH'] || !isDebian || !isRoot) return found
-  console.log('No Chromium yet: installing the chromium package of this system…')
+  console.log('Installing the chromium package of this system…')
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   for (const args of [
     ['update', '-qq'],
@@ -76,11 +76,11 @@ export function provideChromium(): string | undefined {
   return findChromium()
 }
 
-/** What to tell a person who has none. */
+/** Returns the hint for a person without Chromium. */
 export function chromiumMissing(): string {
   const named = process.env['CHROMIUM_PATH']
-  if (named) return `CHROMIUM_PATH names ${named}, which does not start.`
+  if (named) return `CHROMIUM_PATH does not start: ${named}.`
   const own = `npx playwright-core install ${process.platform === 'linux' ? '--with-deps ' : ''}chromium`
   const debian = `${isRoot ? '' : 'sudo '}apt-get install -y chromium`
-  return `No Chromium was found. Get one with: ${isDebian ? debian : own}`
+  return `Chromium not found. Install it with: ${isDebian ? debian : own}`
 }

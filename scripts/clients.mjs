@@ -1,10 +1,10 @@
-// The clients that the proof runs: how each is connected to cowork and started with the stand-in as its model.
+// The clients of the proof: how each is connected to cowork and started with the stand-in as its model.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Exact versions: another version may show its model another part of a result. `script` completes the installation;
- * whether npm runs it depends on npm's settings.
+ * Exact versions: another version may show its model another part of a result. `script` completes the installation,
+ * because npm may be configured not to run it.
  */
 export const packages = [
   { name: '@anthropic-ai/claude-code', version: '2.1.325', script: 'install.cjs' },
@@ -14,12 +14,12 @@ export const packages = [
 ]
 
 /**
- * - `calls`: the name under which the client calls, as the ledger records it.
- * - `prepare`: writes settings that the client needs besides.
+ * - `calls`: the client name that the ledger records.
+ * - `prepare`: writes other settings that the client needs.
  * - `connect` and `disconnect`: write and remove the entry of cowork in the client's own configuration.
  * - `list` prints the servers that the client knows; `connected` matches when cowork is one of them.
  * - `use`: one session without a terminal that may call every tool of cowork.
- * - `env`: where its model is, and what keeps it off the internet.
+ * - `env`: the address of the model, and settings that keep the client off the internet.
  */
 export const clients = [
   {
@@ -46,11 +46,11 @@ export const clients = [
       const settings = [
         'model_provider=stand_in',
         `model_providers.stand_in=${provider}`,
-        // The limit of every model that Codex ships; a model that Codex does not know gets a quarter.
+        // The limit of every model that Codex ships; for an unknown model Codex uses a quarter.
         'tool_output_token_limit=10000',
       ]
       const options = settings.flatMap((setting) => ['-c', setting])
-      // Without a terminal Codex refuses the calls that it would ask a person about.
+      // Without a terminal Codex refuses calls that need a person's approval.
       const allowed = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
       return ['codex', 'exec', ...allowed, '-m', 'stand-in', ...options, 'Look.']
     },
@@ -60,7 +60,7 @@ export const clients = [
     id: 'gemini',
     calls: 'gemini-cli-mcp-client',
     ...connectedByCowork('gemini'),
-    // With another address of the model it asks for a login, unless the settings of the project say otherwise.
+    // With another model address it asks for a login, unless the project settings disable that.
     prepare: ({ cwd }) =>
       write(
         join(cwd, '.gemini', 'settings.json'),
@@ -77,14 +77,14 @@ export const clients = [
       GOOGLE_GEMINI_BASE_URL: model,
       GEMINI_API_KEY: 'none',
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
-      // Otherwise it starts itself a second time, and ending the first leaves the second.
+      // Otherwise it starts itself a second time, and stopping the first process leaves the second.
       GEMINI_CLI_NO_RELAUNCH: 'true',
     }),
   },
   {
     id: 'opencode',
     calls: 'opencode',
-    // `cowork connect` does not know opencode: its file is written by hand, as docs/connecting.md says.
+    // `cowork connect` does not support opencode: its file is written manually, as in docs/connecting.md.
     async connect({ home, cowork, launch, url }, { isHttp, variable }) {
       const { token } = JSON.parse(await cowork('agents', 'add', 'opencode', '--json'))
       write(join(home, '.cowork', 'agents', 'opencode.token'), token, 0o600)

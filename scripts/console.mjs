@@ -1,10 +1,10 @@
-// Plain JavaScript for any Node >= 20: builds the console when its sources are not those it was built from.
+// Plain JavaScript for any Node >= 20: builds the console if its sources differ from those of the last build.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
 
-/** By content, not by time: a checkout touches files that did not change. About 5 ms. */
+/** Hashes the content, not the times: a checkout touches unchanged files. Takes about 5 ms. */
 function digestOf(root) {
   const web = join(root, 'web')
   const files = ['package-lock.json', ...filesIn(web).map((path) => relative(root, path))]
@@ -20,24 +20,24 @@ const filesIn = (folder) =>
     return /\.test\.tsx?$/.test(entry.name) ? [] : [path]
   })
 
-/** `node` runs Vite; `env` must find it. */
+/** Runs Vite with `node`; `env` must find it. */
 export function consoleBuild({ root, node, env }) {
-  // Inside the build, because every other build empties that folder.
+  // Inside the build folder, which every other build empties.
   const stamp = join(root, 'web', 'dist', '.sources')
-  const wanted = digestOf(root)
+  const expected = digestOf(root)
   return {
-    isBuilt: () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted,
+    isBuilt: () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expected,
     async build() {
       console.error('Building the console (first run, or its sources changed)…')
       const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
       // stdout belongs to the command that follows.
       const code = await stepAside(node, [vite, 'build', 'web', '--logLevel', 'warn'], {
         cwd: root,
-        // Of the environment's own NODE_ENV React would make a development build.
+        // With NODE_ENV of the environment React could make a development build.
         env: { ...env, NODE_ENV: 'production' },
         stdio: ['ignore', 2, 2],
       })
-      if (code === 0) writeFileSync(stamp, wanted)
+      if (code === 0) writeFileSync(stamp, expected)
       return code
     },
   }

@@ -1,6 +1,6 @@
 import { modules } from '../src/app/modules.ts'
 
-/** The page of all entry types of the ledger, from the manifests of the modules. */
+/** Builds the page of all ledger entry types from the manifests of the modules. */
 export const entriesPage = (): string =>
   [
     '# Entry types\n\nThe types of [ledger](ledger.md) entries, by the module that appends them.\n',

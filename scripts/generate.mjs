@@ -1,9 +1,9 @@
-// Writes the committed files that are made from the sources; `--check` only says which are out of date.
+// Writes the committed files that are generated from the sources; `--check` only lists those that are out of date.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-// `make` gives the text of a file, or {name: text} for a folder that holds nothing else.
-// It imports its source itself, so that one broken source does not stop the others.
+// `make` returns the text of a file, or {name: text} for a folder with nothing else. It imports its source itself, so
+// that one broken source does not stop the others.
 const generated = [
   {
     path: 'docs/config.schema.json',
@@ -45,7 +45,7 @@ for (const { path, make } of generated) {
       else write(file, text)
     }
   } catch (error) {
-    console.log(`Could not make ${path}: ${error.message}`)
+    console.log(`Cannot generate ${path}: ${error.message}`)
     process.exitCode = 1
   }
 }

@@ -1,4 +1,4 @@
-// Fails when package-lock.json would not install on another platform or from another registry.
+// Fails if package-lock.json would not install on another platform or from another registry.
 import { readFileSync } from 'node:fs'
 import { lockFaults } from './lock-rules.ts'
 

@@ -1,7 +1,7 @@
-// Reads the table of primitives in docs/governance.md, which names a test for each (G3).
+// Reads the table of primitives in docs/governance.md, with the name of a test for each (G3).
 export type Primitive = { readonly number: number; readonly name: string; readonly title: string }
 
-export function primitivesIn(page: string): Primitive[] {
+export function listPrimitives(page: string): Primitive[] {
   const rows = page.matchAll(/^\| (\d+) +\| ([^|]+?) +\| [^|]+? +\| ([^|]+?) +\|$/gm)
   return Array.from(rows, ([, number, name = '', title = '']) => ({
     number: Number(number),
@@ -10,9 +10,9 @@ export function primitivesIn(page: string): Primitive[] {
   }))
 }
 
-/** Returns the primitives whose test is not among those that passed. A placeholder such as `%s` fits any text. */
-export function unprovedIn(page: string, passed: readonly string[]): Primitive[] {
-  return primitivesIn(page).filter(({ title }) => {
+/** Returns the primitives without a passed test. A placeholder such as `%s` matches any text. */
+export function findUnproved(page: string, passed: readonly string[]): Primitive[] {
+  return listPrimitives(page).filter(({ title }) => {
     const parts = title
       .split(/%[sdijo]/)
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))

@@ -1,5 +1,5 @@
-// K4 and SV19 with real clients: they come from npm into a folder of their own, are connected to a daemon of their own
-// and play scenes with a stand-in as their model. Neither an account nor the internet is needed once they are installed.
+// K4 and SV19 with real clients: installed from npm into a separate folder, connected to a separate daemon, and run
+// through scenes with a stand-in as their model. After the installation no account and no internet is needed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { startModel } from './stand-in-model.mjs'
 const launcher = fileURLToPath(new URL('../bin/cowork.mjs', import.meta.url))
 const transports = ['stdio', 'http']
 
-/** K4: each client lists the tools of cowork, and its call is in the ledger. Gives {ok, result} for the table. */
+/** K4: each client lists the tools of cowork, and its call is in the ledger. Returns {ok, result} for the table. */
 export const proveClients = () =>
   withPlace(async (place, model) => {
     const found = []
@@ -45,13 +45,13 @@ async function proveCall(place, client, transport, model, start) {
       yield { tool, input: {} }
     })(),
   )
-  const said = await start(client.use(model.url))
+  const output = await start(client.use(model.url))
   const filter = ['-n', '50', '--actor', client.id, '--type', 'call.done']
   const made = (await listEntries(place, filter)).find(
     ({ seq, actor, data }) =>
       seq > last.seq && actor.client?.name === client.calls && data.tool === tool,
   )
-  if (!made) throw new Error(`${client.id} over ${transport} did not call ${tool}: ${said}`)
+  if (!made) throw new Error(`${client.id} over ${transport} did not call ${tool}: ${output}`)
   if (!made.actor.verified)
     throw new Error(`${client.id} over ${transport} called without its token`)
   const { name, version } = made.actor.client
@@ -65,7 +65,7 @@ export const proveInspector = () =>
     const { agentToken } = statePaths(join(home, '.cowork'))
     mkdirSync(dirname(agentToken('inspector')), { recursive: true, mode: 0o700 })
     writeFileSync(agentToken('inspector'), token, { mode: 0o600 })
-    // npx needs the npm settings of this machine, so it runs in its home and is told where the daemon's state is.
+    // npx needs the npm settings of this machine, so it uses their home and gets the state directory as a variable.
     const options = { env: { ...process.env, COWORK_STATE_DIR: join(home, '.cowork') }, cwd }
     const print = [...launch, 'inspect', '--print', '--json']
     const { command } = JSON.parse(await run(print, options))
@@ -91,7 +91,7 @@ export const proveInspector = () =>
     return { ok: true, result }
   })
 
-/** SV19: what the model of each client received of each scene. */
+/** SV19: what the model of each client received in each scene. */
 export const proveScenes = () =>
   withPlace(async (place, model) => {
     writeFixtures(place)
@@ -132,7 +132,7 @@ async function playScenes(place, client, transport, model) {
 const sessions = () =>
   clients.flatMap((client) => transports.map((transport) => ({ client, transport })))
 
-/** Connects the client while `act` runs; `act` gets a function that runs a command of the client with its token. */
+/** Connects the client while `act` runs; `act` gets a function that runs a client command with its token. */
 async function withConnection(place, client, transport, act) {
   const { id } = client
   process.stderr.write(`  ${id} over ${transport}\n`)
@@ -140,7 +140,7 @@ async function withConnection(place, client, transport, act) {
   const variable = `COWORK_TOKEN_${id.toUpperCase().replace('-', '_')}`
   await client.connect(place, { isHttp, variable })
   try {
-    // Over HTTP the token is in a variable, as `cowork connect` says to pass it.
+    // Over HTTP the token is in a variable, as `cowork connect` recommends.
     const envFile = join(place.home, `${id}.env`)
     writeFileSync(
       envFile,
@@ -154,7 +154,7 @@ async function withConnection(place, client, transport, act) {
   }
 }
 
-/** Installs the clients, starts a daemon and a model, and removes all of it when `prove` has ended. */
+/** Installs the clients, starts a daemon and a model, and removes everything after `prove`. */
 async function withPlace(prove) {
   const model = await startModel()
   try {
@@ -169,7 +169,7 @@ async function withPlace(prove) {
   }
 }
 
-/** Starts a daemon in a home of its own, and removes both when `prove` has ended. */
+/** Starts a daemon in a separate home, and removes both after `prove`. */
 async function withDaemon(prove) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-proof-clients-'))
   const place = await createPlace(folder)
@@ -194,14 +194,14 @@ async function install(folder) {
   }
 }
 
-/** A home of its own: nothing of this machine's user is read or written. */
+/** Creates a separate home: files of this machine's user are neither read nor written. */
 async function createPlace(folder) {
   const home = join(folder, 'home')
   const cwd = join(home, 'work')
   const workspace = join(home, 'workspace')
   const state = join(home, '.cowork')
-  for (const one of [cwd, state]) mkdirSync(one, { recursive: true })
-  // A fixed port: clients over HTTP must find the daemon again after a restart. JSON is YAML.
+  for (const folder of [cwd, state]) mkdirSync(folder, { recursive: true })
+  // A fixed port: clients over HTTP must reach the daemon again after a restart. JSON is YAML.
   const port = await findPort()
   const settings = { server: { port }, workspace: { path: workspace } }
   writeFileSync(join(state, 'cowork.yaml'), JSON.stringify(settings))
@@ -212,7 +212,7 @@ async function createPlace(folder) {
   const url = `http://localhost:${port}`
   const cowork = (...args) => run([...launch, ...args], { env, cwd })
 
-  /** A person decides in the console: the command line asks for a terminal. */
+  /** Decides as a person in the console: the command line needs a terminal. */
   async function decide(input) {
     const reply = await fetch(`${url}/api/tools/cowork_decide/call`, {
       method: 'POST',
@@ -246,10 +246,10 @@ const listEntries = async ({ cowork }, options) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-/** Resolves to the standard output of a program; fails when the program does. */
+/** Resolves to the standard output of a program; fails if the program fails. */
 const run = async (command, options) => (await runProgram(command, options)).stdout
 
-/** The same with the standard error, where Gemini CLI prints its list. */
+/** Includes the standard error, where Gemini CLI prints its list. */
 async function runAll(command, options) {
   const { stdout, stderr } = await runProgram(command, options)
   return `${stdout}${stderr}`

@@ -1,12 +1,12 @@
 // The scenes of SV19. A scene plays the model: it yields a call, receives what the client showed of the result, and
-// throws when the model could not have gone on from that. It returns what it found.
+// throws if the model could not continue from it. It returns a summary.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const fileCount = 300
 const names = Array.from({ length: fileCount }, (_, n) => `report-${n + 1}.txt`)
 
-/** Over 200 kB. Characters of one to four bytes show a part that ends within a character; no two lines are alike. */
+/** Over 200 kB. Characters of one to four bytes reveal a chunk that ends within a character; all lines differ. */
 const large = Buffer.from(
   Array.from({ length: 8000 }, (_, n) => `${n} naïve — 𝄞 ${(n * 7919) % 10_007}`).join('\n'),
 )
@@ -15,7 +15,7 @@ const large = Buffer.from(
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** Fills the workspace and the folder beside it that no agent may read. */
+/** Fills the workspace, and a folder beside it that agents cannot read. */
 export function writeFixtures({ workspace, home }) {
   mkdirSync(join(workspace, 'reports'), { recursive: true })
   for (const name of names) writeFileSync(join(workspace, 'reports', name), name)
@@ -77,7 +77,7 @@ export const scenes = [
   {
     name: 'an edited approval',
     async *play({ decide }) {
-      const asked = yield call('cowork_propose', {
+      const proposed = yield call('cowork_propose', {
         domain: 'billing',
         action: 'refund',
         target: 'order-7',
@@ -85,8 +85,8 @@ export const scenes = [
         confidence: 0.9,
         reasoning: 'The parcel was lost.',
       })
-      const id = /(?:proposal|approval)_id\W{1,5}([\w-]{8,})/.exec(asked.text)?.[1]
-      check(id, 'the answer names no proposal_id', asked)
+      const id = /(?:proposal|approval)_id\W{1,5}([\w-]{8,})/.exec(proposed.text)?.[1]
+      check(id, 'the answer names no proposal_id', proposed)
       await decide({ approval_ids: [id], decision: 'approve', change: { amount: 50 } })
       const decided = yield call('cowork_check_approval', { proposal_id: id })
       check(/approved/i.test(decided.text), 'the approval was not shown', decided)
@@ -113,7 +113,7 @@ export const scenes = [
     },
   },
   {
-    // The last, so that a client which cannot do it still plays the others.
+    // Last, so that a client which cannot do it still plays the others.
     name: 'a restart',
     async *play({ restart }) {
       const before = yield call('cowork_status', {})
@@ -130,7 +130,7 @@ const call = (tool, input) => ({ tool, input })
 
 const isStatus = ({ text }) => /caller/.test(text) && !isProtocolError(text)
 
-/** As the SDKs of the clients word them, and as Codex and Gemini CLI report a lost connection. */
+/** Wording of the clients' SDKs, and of Codex and Gemini CLI for a lost connection. */
 const isProtocolError = (text) => /MCP error -\d+|Transport closed|Not connected/.test(text)
 
 function check(isTrue, message, { text }) {

@@ -1,5 +1,5 @@
-// `npm run proof [id…]`: the long proofs, one after the other; prints a table and keeps it in docs/proof.md.
-// Each step gives {result, ok}; a later issue adds its own to the list.
+// `npm run proof [id…]`: runs the long proofs one after the other, prints a table and writes docs/proof.md. Each step
+// returns {result, ok}.
 import { writeFileSync } from 'node:fs'
 import { crashRounds } from '../test/crash/rounds.ts'
 import { editorRounds } from '../test/editors/rounds.ts'
@@ -110,15 +110,15 @@ async function editorRace() {
         `  round ${round} of ${editors.rounds}: ${one.edits} edits, ${one.mutations} changes, ${one.conflicts} conflicts, ${one.lost.length} lost\n`,
       ),
   })
-  const count = `${edits} edits by hand and ${mutations} changes by tools, ${conflicts} conflicts told, ${lost.length} lost, seed ${seed}`
+  const count = `${edits} edits by hand and ${mutations} changes by tools, ${conflicts} conflicts reported, ${lost.length} lost, seed ${seed}`
   return { ok: lost.length === 0, result: [count, ...lost].join('; ') }
 }
 
-const wanted = process.argv.slice(2).map((arg) => arg.toUpperCase())
-const chosen = steps.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
+const ids = process.argv.slice(2).map((arg) => arg.toUpperCase())
+const chosen = steps.filter(({ id }) => ids.length === 0 || ids.includes(id))
 if (chosen.length === 0) {
   console.error(
-    `No proof is named ${wanted.join(', ')}. There are: ${steps.map(({ id }) => id).join(', ')}`,
+    `Unknown proof: ${ids.join(', ')}. Available: ${steps.map(({ id }) => id).join(', ')}`,
   )
   process.exit(1)
 }
@@ -132,7 +132,7 @@ for (const { id, what, goal, run } of chosen) {
   if (!ok) process.exitCode = 1
 }
 
-// Part of the proofs is not the proof, and what failed is no proof at all.
+// Write the page only after a complete run without failures.
 if (chosen.length === steps.length && !process.exitCode) {
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   const head = ['id', 'what', 'goal', 'found', 'result']

@@ -1,5 +1,5 @@
-// Plain JavaScript for any Node >= 20: installs what the lock file names when that is not there yet,
-// builds the console if asked to and its sources changed, then runs the given command under the pinned Node.
+// Plain JavaScript for any Node >= 20: installs the locked dependencies if needed, builds the console if requested and
+// its sources changed, then runs the command under the pinned Node.
 //   node scripts/run.mjs [--console] <command> [arguments]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -20,23 +20,23 @@ import { isNewEnough, nodeMissing, pinnedNode, pinnedPackage, stepAside } from '
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
 const stamp = join(modules, '.cowork-install')
-// Beside node_modules, because `npm ci` removes that folder first.
+// Beside node_modules, because `npm ci` removes that folder.
 const lock = join(root, '.cowork-install.lock')
 const patience = 10 * 60_000
 
 const lockFile = readFileSync(join(root, 'package-lock.json'))
 const locked = JSON.parse(lockFile).packages
 const isPinned = `node_modules/${pinnedPackage}` in locked
-const wanted = `${createHash('sha256').update(lockFile).digest('hex')} ${process.platform}-${process.arch}`
+const expected = `${createHash('sha256').update(lockFile).digest('hex')} ${process.platform}-${process.arch}`
 
 class Fault extends Error {}
 
-const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expected
 
-/** What is wrong with node_modules, or undefined. npm writes its own record last, so a broken-off install has none. */
+/** Describes what is wrong with node_modules. npm writes its own record last, so an aborted install has none. */
 function installFault() {
   const record = join(modules, '.package-lock.json')
-  if (!existsSync(record)) return 'npm left no record of a finished install'
+  if (!existsSync(record)) return 'no record of a completed npm install'
   const present = JSON.parse(readFileSync(record)).packages
   for (const [path, entry] of Object.entries(locked)) {
     if (path === '' || entry.link) continue
@@ -61,20 +61,20 @@ function nodeFault(version) {
 }
 
 async function install() {
-  // An install made by hand with `npm ci` is as good as ours.
+  // A manual install with `npm ci` counts too.
   if (installFault()) {
     console.error('Installing dependencies (first run, or the lock file changed)…')
-    // Tests need the dev packages whatever NODE_ENV says. stdout belongs to the command that follows.
+    // Tests need the dev packages for any NODE_ENV. stdout belongs to the command that follows.
     const code = await stepAside('npm', ['ci', '--include=dev', '--include=optional'], {
       cwd: root,
       stdio: ['ignore', 2, 2],
       shell: process.platform === 'win32',
     })
-    if (code !== 0) throw new Fault(`npm ci ended with ${code}; what it said is above.`)
+    if (code !== 0) throw new Fault(`npm ci failed with ${code}; see its output above.`)
     const fault = installFault()
-    if (fault) throw new Fault(`npm ci left a broken install: ${fault}. Run it again.`)
+    if (fault) throw new Fault(`npm ci left a broken install: ${fault}. Run the command again.`)
   }
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, expected)
 }
 
 function isAlive(pid) {
@@ -87,8 +87,8 @@ function isAlive(pid) {
 }
 
 /**
- * The lock is a folder holding one file named by its owner's pid. It appears with its owner in one
- * rename, and a dead owner's file can be renamed by one successor only, so no two runs ever hold it.
+ * The lock is a folder with one file, named by its owner's pid. It appears with its owner in one rename, and only one
+ * process can rename the file of a dead owner, so the lock never has two owners.
  */
 function tryLock() {
   const me = String(process.pid)
@@ -125,15 +125,15 @@ function unlock() {
   rmSync(mine, { recursive: true })
 }
 
-/** Of runs that start at the same time one does it; the others wait and find it done. */
+/** Lets one of several runs install; the others wait for it. */
 async function once(isDone, act) {
   if (isDone()) return
   const since = Date.now()
-  for (let told = false; !tryLock(); told = true) {
-    if (!told) console.error(`Waiting for another run (process ${lockOwner() ?? 'ending'})…`)
+  for (let isReported = false; !tryLock(); isReported = true) {
+    if (!isReported) console.error(`Waiting for another run (process ${lockOwner() ?? 'ending'})…`)
     if (Date.now() - since > patience) {
       throw new Fault(
-        `Another run has held ${lock} for ten minutes. If none runs, remove that folder and try again.`,
+        `Another run has held ${lock} for ten minutes. If it is not running, remove that folder and try again.`,
       )
     }
     await sleep(100)
@@ -160,11 +160,11 @@ async function main([first, ...rest]) {
     const { isBuilt, build } = consoleBuild({ root, node, env })
     await once(isBuilt, async () => {
       const code = await build()
-      if (code !== 0) throw new Fault(`The console was not built (${code}); why is said above.`)
+      if (code !== 0) throw new Fault(`The console build failed (${code}); see its output above.`)
     })
   }
   if (command === 'node') return stepAside(node, args, { env })
-  // Commands from node_modules/.bin are .cmd files on Windows, which only a shell starts.
+  // On Windows, commands of node_modules/.bin are .cmd files, which need a shell.
   return stepAside(command, args, { env, shell: process.platform === 'win32' })
 }
 

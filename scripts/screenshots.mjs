@@ -1,4 +1,4 @@
-// `npm run screenshots`: the pictures in docs/images, taken of the real console after weeks of real decisions and an
+// `npm run screenshots`: writes the images in docs/images from the real console after weeks of real decisions and an
 // hour of real calls (C15).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import { chromiumFlags, chromiumMissing, provideChromium } from './chromium.ts'
 
 const folder = 'docs/images'
 const viewport = { width: 1440, height: 860 }
-const mostBytes = 300_000
+const maxBytes = 300_000
 
 const pictures = {
   async inbox(page, url) {
@@ -139,7 +139,7 @@ try {
       await page.screenshot({ path })
       const { size } = statSync(path)
       console.log(`${path} ${Math.round(size / 1000)} kB`)
-      if (size > mostBytes) throw new Error(`${path} is larger than ${mostBytes / 1000} kB.`)
+      if (size > maxBytes) throw new Error(`${path} is larger than ${maxBytes / 1000} kB.`)
     }
   }
 } finally {

@@ -1,4 +1,4 @@
-// What `npm run spec` counts: the rules of the pages, and the tests and benches that carry their ids.
+// Rules of `npm run spec`: the rules of the pages, and the tests and benches with their ids.
 import { type ESTree, parseSync, Visitor } from 'vite'
 
 export type Rule = { id: string; page: string }
@@ -9,7 +9,7 @@ const ruleLine = /^(?:- \*\*([A-Z]{1,2}\d+)\*\*|\| (N\d+) \|)/
 const groups = new Set(['describe', 'suite'])
 const proveNothing = new Set(['skip', 'todo', 'fails'])
 
-export function rulesOf(pages: Sources): Rule[] {
+export function parseRules(pages: Sources): Rule[] {
   const rules = new Map<string, Rule>()
   for (const [page, text] of Object.entries(pages)) {
     for (const line of text.split('\n')) {
@@ -17,8 +17,7 @@ export function rulesOf(pages: Sources): Rule[] {
       const id = listed ?? tabled
       if (!id) continue
       const twin = rules.get(id)
-      if (twin)
-        throw new Error(`${id} stands in ${twin.page} and again in ${page}; ids are unique.`)
+      if (twin) throw new Error(`Duplicate id ${id} in ${twin.page} and ${page}.`)
       rules.set(id, { id, page })
     }
   }
@@ -32,7 +31,7 @@ export function leadingIds(name: string): string[] {
   return end === -1 ? words : words.slice(0, end)
 }
 
-/** Ids opening the name of a test that runs: `test('L4 …', fn)`, `test.each(…)('L4 …', fn)` and wrappers of the same shape. */
+/** Ids at the start of the name of a test that runs: `test('L4 …', fn)`, `test.each(…)('L4 …', fn)` and similar wrappers. */
 export function testIds(file: string, source: string): string[] {
   const ids: string[] = []
   let skipped = 0
@@ -78,7 +77,7 @@ function textOf(node: ESTree.Node): string {
   return node.type === 'TemplateLiteral' ? (node.quasis[0]?.value.cooked ?? '') : ''
 }
 
-/** A bench says on its first comment line which figures it measures: `// N6 N7 durable appends a second`. */
+/** Ids in the first comment line of a bench: `// N6 N7 durable appends a second`. */
 export function benchIds(source: string): string[] {
   const comment = source.split('\n').find((line) => line.startsWith('//'))
   return comment ? leadingIds(comment.slice(2)) : []
@@ -97,14 +96,14 @@ export function doneIds(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** Findings of reviews: tests carry their ids, no page of the rules does. */
+/** Findings of reviews: tests have their ids, but no page of rules. */
 const findings = /^R[SMFWCAH]\d+$/
 
-/** Measured goals, which no test asserts: the ids of numbers.md, and those that other pages declare. */
+/** Measured goals, which no test asserts: the ids of numbers.md, and those declared on other pages. */
 const figures = /^(?:F?N\d+|W40)$/
 
 type Evidence = {
-  /** Ids that open the name of a test. */
+  /** Ids at the start of a test name. */
   tested: Set<string>
   /** Ids that a bench names. */
   benched: Set<string>
@@ -112,7 +111,7 @@ type Evidence = {
   short: Set<string>
 }
 
-/** A measured goal is proved by its bench or by a test, unless a committed row falls short; a rule by a test only. */
+/** A bench or a test proves a measured goal, unless a committed row falls short; only a test proves a rule. */
 export function specReport(rules: Rule[], { tested, benched, short }: Evidence, done: Set<string>) {
   const isProved = (id: string) =>
     !short.has(id) && (tested.has(id) || (figures.test(id) && benched.has(id)))
@@ -127,9 +126,9 @@ export function specReport(rules: Rule[], { tested, benched, short }: Evidence, 
   }
   return {
     pages: [...pages.values()],
-    /** Declared done, and nothing shows it (or no such rule exists). */
+    /** Declared done, but not proved (or the rule does not exist). */
     broken: [...done].filter((id) => !known.has(id) || !isProved(id)),
-    /** Named by a test or bench and by no page: a slip of the pen. */
+    /** Named by a test or bench, but by no page: a typo. */
     unknown: [...new Set([...tested, ...benched])].filter(
       (id) => !known.has(id) && !findings.test(id),
     ),

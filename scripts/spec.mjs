@@ -1,7 +1,7 @@
-// Rules against tests: prints what is proved and fails when a rule in docs/spec/done.txt is not.
+// Compares rules with tests: prints what is proved, and fails if a rule in docs/spec/done.txt is not.
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { benchIds, doneIds, rulesOf, shortIds, specReport, testIds } from './spec-rules.ts'
+import { benchIds, doneIds, parseRules, shortIds, specReport, testIds } from './spec-rules.ts'
 
 const read = (pattern) =>
   globSync(pattern)
@@ -11,7 +11,7 @@ const isTest = ([file, source]) => /\.test\.tsx?$/.test(file) || source.includes
 
 const pages = read('docs/spec/*.md').map(([file, text]) => [basename(file), text])
 const tests = read('{src,test,scripts,web,extension}/**/*.{ts,tsx}').filter(isTest)
-const rules = rulesOf(Object.fromEntries(pages))
+const rules = parseRules(Object.fromEntries(pages))
 const tested = new Set(tests.flatMap(([file, source]) => testIds(file, source)))
 const benched = new Set(read('bench/*.ts').flatMap(([, source]) => benchIds(source)))
 const done = new Set(doneIds(readFileSync('docs/spec/done.txt', 'utf8')))

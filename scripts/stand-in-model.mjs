@@ -1,5 +1,5 @@
-// Stands in for the models behind Claude Code, Codex, Gemini CLI and opencode on this machine. It plays a scene: an
-// async generator that yields a tool call and receives what the client showed of the result. No account is needed.
+// Stands in for the models of Claude Code, Codex, Gemini CLI and opencode on this machine. It plays a scene: an async
+// generator that yields a tool call and receives what the client showed of the result. No account is needed.
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -24,7 +24,7 @@ export async function startModel() {
     const text = decode(raw).toString()
     const body = JSON.parse(text)
     const tools = api.tools(body, text)
-    // Clients also ask for titles and summaries, without tools; those requests are no part of the scene.
+    // Clients also request titles and summaries, without tools; those requests are not part of the scene.
     const isScene = session && tools.length > 0
     if (isScene) offered = { tools, text }
     const call = isScene ? await session.next(api.results(body)) : undefined
@@ -47,11 +47,11 @@ export async function startModel() {
   }
 }
 
-/** Each client names a tool in its own way: mcp__cowork__x, mcp_cowork_x, cowork_x, or x in the namespace mcp__cowork. */
+/** Clients name a tool differently: mcp__cowork__x, mcp_cowork_x, cowork_x, or x in the namespace mcp__cowork. */
 const isOfCowork = ({ name, space }, tool) =>
   new RegExp(`cowork_+${tool}$`).test(space ? `${space}__${name}` : name)
 
-/** Gives the scene each result once, in order; a repeated request gets the pending call again. */
+/** Passes each result to the scene once, in order; a repeated request gets the pending call again. */
 function createSession(scene) {
   let pending
   let count = 0
@@ -82,7 +82,7 @@ function send(response, { isPlain }, path, events) {
 
 const done = 'Done.'
 
-/** Content blocks of any of the four APIs, as text and images. */
+/** Converts content blocks of any of the four APIs to text and images. */
 function toResult(content, isError = false) {
   const blocks = typeof content === 'string' ? [{ text: content }] : (content ?? [])
   const images = blocks.flatMap((block) => {
@@ -94,12 +94,12 @@ function toResult(content, isError = false) {
   return { text: text.join('\n'), images, isError }
 }
 
-/** The wire APIs of the models: where a request has tools and results, and how a call is answered. */
+/** The wire APIs of the models: where a request has tools and results, and how a call is returned. */
 const apis = [
   {
     name: 'Anthropic Messages',
     route: /^\/v1\/messages$/,
-    // Claude Code may name a tool in its text only and describe it when asked.
+    // Claude Code may name a tool only in its text, and describe it on request.
     tools({ tools = [] }, text) {
       const named = text.matchAll(/mcp__\w+/g)
       return [...tools, ...[...named].map(([name]) => ({ name }))]
@@ -141,7 +141,9 @@ const apis = [
     name: 'OpenAI Responses',
     route: /^\/v1\/responses$/,
     tools: ({ tools = [] }) =>
-      tools.flatMap((one) => one.tools?.map((tool) => ({ ...tool, space: one.name })) ?? [one]),
+      tools.flatMap(
+        (group) => group.tools?.map((tool) => ({ ...tool, space: group.name })) ?? [group],
+      ),
     results: ({ input }) =>
       new Map(
         input
@@ -178,20 +180,20 @@ const apis = [
     tools: ({ tools = [] }) =>
       tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations),
     results({ contents }) {
-      const found = new Map()
+      const results = new Map()
       for (const { parts = [] } of contents) {
         const answers = parts.filter((part) => part.functionResponse)
-        // Images come as parts of the response or beside it in the same turn.
+        // Images are parts of the response, or beside it in the same turn.
         const beside = parts.filter((part) => part.inlineData)
         for (const { functionResponse } of answers) {
           const { id, response, parts: inside = [] } = functionResponse
           const { output, error } = response
-          const said = error ?? output
-          const text = typeof said === 'string' ? said : JSON.stringify(said ?? response)
-          found.set(id, toResult([{ text }, ...inside, ...beside], error !== undefined))
+          const reply = error ?? output
+          const text = typeof reply === 'string' ? reply : JSON.stringify(reply ?? response)
+          results.set(id, toResult([{ text }, ...inside, ...beside], error !== undefined))
         }
       }
-      return found
+      return results
     },
     answer(call) {
       const part = call
@@ -211,17 +213,17 @@ const apis = [
     route: /^\/v1\/chat\/completions$/,
     tools: ({ tools = [] }) => tools.map(({ function: tool }) => tool),
     results({ messages }) {
-      const found = new Map()
+      const results = new Map()
       for (const [at, { role, tool_call_id: id, content }] of messages.entries()) {
         if (role !== 'tool') continue
-        // This API has no images in results; a client adds them in the user's message that follows.
+        // This API has no images in results; the client adds them to the following user message.
         const next = messages[at + 1]
         const beside = next?.role === 'user' && Array.isArray(next.content) ? next.content : []
         const images = beside.filter(({ type }) => type === 'image_url')
         const { text } = toResult(content)
-        found.set(id, { ...toResult(images), text })
+        results.set(id, { ...toResult(images), text })
       }
-      return found
+      return results
     },
     answer(call) {
       const delta = call

@@ -1,4 +1,4 @@
-// Reads vitest's JSON report: what passed, what failed, what was left out.
+// Reads vitest's JSON report: passed, failed and not run tests.
 export type VitestReport = {
   testResults: {
     name: string
@@ -14,8 +14,8 @@ export type Tally = {
   names: string[]
 }
 
-/** No report or a failing exit without a failed test (an unhandled error, say) is one failure. */
-export function tallyOf(report: VitestReport | undefined, exitCode: number): Tally {
+/** A missing report, or a failing exit without a failed test (such as an unhandled error), counts as one failure. */
+export function countResults(report: VitestReport | undefined, exitCode: number): Tally {
   const tally: Tally = { passed: 0, failed: 0, notRun: [], names: [] }
   for (const { status, assertionResults } of report?.testResults ?? []) {
     const before = tally.failed

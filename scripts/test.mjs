@@ -1,14 +1,14 @@
-// `npm test`: every check, all of them even when one fails, the count on the last line. Checks that only read the
-// sources run at the same time, test projects one after another, since each of them uses every core.
-// With arguments it is vitest with those arguments; `--quick` leaves out what takes long.
+// `npm test`: runs every check, even after a failure; the last line has the count. Checks that only read the sources run
+// at the same time, test projects one after another, because each uses every core. With arguments it runs vitest with
+// those arguments; `--quick` skips the slow checks.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
 import { chromiumMissing, provideChromium } from './chromium.ts'
-import { unprovedIn } from './primitives.ts'
-import { tallyOf } from './tally.ts'
+import { findUnproved } from './primitives.ts'
+import { countResults } from './tally.ts'
 
 const checks = [
   { name: 'format', command: ['oxfmt', '--check'], quick: true },
@@ -32,7 +32,7 @@ const isWhole = args.length === 0 || isQuick
 const selected = isWhole
   ? checks.filter((check) => check.quick || !isQuick)
   : [{ name: 'tests', vitest: args }]
-// A name filter leaves tests out on purpose, so only a whole run minds them.
+// A name filter skips tests on purpose, so only a full run reports skipped ones.
 const mindsSkipped = isWhole && process.env.CI === 'true'
 
 const reports = mkdtempSync(join(tmpdir(), 'cowork-test-'))
@@ -45,20 +45,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     for (const child of running) child.kill(signal)
   })
 
-/** Runs a command and keeps its output, so that the outputs of several do not mix. */
+/** Runs a command and buffers its output, so that outputs of several commands do not mix. */
 function runCommand([command, ...rest]) {
   return new Promise((resolve) => {
     const child = spawn(command, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
-    const said = []
+    const output = []
     const end = (passed) => {
       running.delete(child)
-      resolve({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, notRun: [], said })
+      resolve({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, notRun: [], output })
     }
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => said.push(chunk))
+      stream.on('data', (chunk) => output.push(chunk))
     child.on('error', (error) => {
-      said.push(Buffer.from(`Could not start ${command}: ${error.message}\n`))
+      output.push(Buffer.from(`Cannot start ${command}: ${error.message}\n`))
       end(false)
     })
     child.on('close', (code) => end(code === 0))
@@ -70,9 +70,9 @@ async function runCommands(commands) {
   const waiting = [...commands]
   async function work() {
     for (let check = waiting.shift(); check && !isStopped; check = waiting.shift()) {
-      const { said, ...result } = await runCommand(check.command)
+      const { output, ...result } = await runCommand(check.command)
       console.log(`\n── ${check.name}`)
-      process.stdout.write(Buffer.concat(said))
+      process.stdout.write(Buffer.concat(output))
       results.push({ name: check.name, ...result })
     }
   }
@@ -84,7 +84,7 @@ async function runVitest(vitestArgs) {
   rmSync(file, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
   const code = await stepAside('vitest', ['run', ...vitestArgs, ...reporters], options)
-  return tallyOf(readReport(file), code)
+  return countResults(readReport(file), code)
 }
 
 function readReport(file) {
@@ -95,11 +95,11 @@ function readReport(file) {
   }
 }
 
-/** Checks that the test which docs/governance.md names for each primitive passed in this run (G3). */
+/** Checks that the test that docs/governance.md names for each primitive passed in this run (G3). */
 function checkPrimitives() {
   console.log('\n── primitives')
   const page = readFileSync(new URL('../docs/governance.md', import.meta.url), 'utf8')
-  const unproved = unprovedIn(
+  const unproved = findUnproved(
     page,
     results.flatMap(({ names = [] }) => names),
   )
@@ -113,7 +113,7 @@ await runCommands(selected.filter((check) => check.command))
 for (const { name, vitest, needs } of selected.filter((check) => check.vitest)) {
   if (isStopped) break
   console.log(`\n── ${name}`)
-  // Without it vitest skips them one by one, so that they are named below.
+  // Otherwise vitest skips the tests one by one, so that they are listed below.
   needs?.()
   results.push({ name, ...(await runVitest(vitest)) })
 }
@@ -127,7 +127,7 @@ const passed = sum((result) => result.passed)
 const failed = sum((result) => result.failed) + (mindsSkipped ? notRun.length : 0)
 
 console.log('')
-if (isStopped) console.log('Stopped before the end.')
+if (isStopped) console.log('Interrupted.')
 if (notRun.length > 0) console.log(`Not run:\n  ${notRun.join('\n  ')}`)
 if (results.some(({ name, notRun: left }) => name === 'browser tests' && left.length > 0))
   console.log(chromiumMissing())

@@ -9,7 +9,7 @@ import type { Tool } from '../src/base/tool.ts'
 import { requiredRole } from '../src/dispatch/index.ts'
 import { toWireTool } from '../src/server/mcp/wire.ts'
 
-/** Starts the system in a folder of its own, so that a new module needs no line here. */
+/** Starts the system in a temporary folder, so that a new module needs no change here. */
 async function readTools(): Promise<readonly Tool[]> {
   const state = mkdtempSync(join(tmpdir(), 'cowork-tools-'))
   const settings = {
@@ -36,10 +36,10 @@ async function readTools(): Promise<readonly Tool[]> {
 
 const allTools = await readTools()
 
-/** Every tool in the order of names. */
+/** Lists every tool by name. */
 export const tools = (): readonly Tool[] => allTools
 
-/** The public face of every tool, a file each: a changed contract must show in a diff. */
+/** Snapshots of every tool's public contract, one file each, so that a change shows in a diff. */
 export const toolSnapshots = (): Record<string, string> =>
   Object.fromEntries(
     tools().map((tool) => [`${tool.name}.json`, `${JSON.stringify(faceOf(tool), undefined, 2)}\n`]),
@@ -56,7 +56,7 @@ const faceOf = (tool: Tool) => ({
 
 const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
 
-/** Who may call it, and for people the least role and whether their passkey is asked for. */
+/** Describes who can call a tool, the required role and whether a passkey is needed. */
 const peopleOf = (tool: Tool) =>
   tool.by === 'agent'
     ? whoMay[tool.by]
