@@ -9,7 +9,7 @@ import { createTestDatabase } from './databases.ts'
 import { agentOf, entriesOf } from './files.ts'
 import { handoff } from './handoffs.ts'
 import { proposal } from './acts.ts'
-import { clientOf, proposed } from './speakers.ts'
+import { createClient, proposed } from './speakers.ts'
 import { call, connectBy, crm, takesTasks, tasksOf } from './waiting.ts'
 
 const noTasks = {
@@ -44,7 +44,7 @@ async function withTasks(app: TestApp, token?: string) {
   return tasksOf(await connectBy(transport, { capabilities: takesTasks }), () => last)
 }
 
-const ownerOf = (app: TestApp) => clientOf(app, app.owner)
+const ownerOf = (app: TestApp) => createClient(app, app.owner)
 const revoke = (app: TestApp, id = 'sales') => ownerOf(app).call('cowork_revoke_agent', { id })
 const decide = (app: TestApp, ids: readonly string[], more: object = {}) =>
   ownerOf(app).call('cowork_decide', { approval_ids: ids, decision: 'approve', ...more })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { clientOf, fixture, proposed, speakersOf } from './speakers.ts'
+import { createClient, fixture, proposed, createSpeakers } from './speakers.ts'
 import type { Page, Speaker } from './speakers.ts'
 
 let app: TestApp
@@ -11,7 +11,7 @@ let sales: Speaker
 let support: Speaker
 beforeAll(async () => {
   app = await startTestApp({}, { fixture })
-  ;({ owner, reviewer, sales, support } = await speakersOf(app))
+  ;({ owner, reviewer, sales, support } = await createSpeakers(app))
 })
 afterAll(() => app.close())
 
@@ -63,7 +63,7 @@ test('L10 an agent sees its own only', async () => {
   }
   expect((await support.ask(`/api/approvals/${mine}`)).body).toMatchObject({ id: mine })
   expect((await support.ask(`/api/approvals/${theirs}`)).status).toBe(404)
-  expect((await clientOf(app, 'wrong').ask('/api/approvals')).status).toBe(401)
+  expect((await createClient(app, 'wrong').ask('/api/approvals')).status).toBe(401)
 })
 
 test('SV22 what cannot be asked is refused with why', async () => {

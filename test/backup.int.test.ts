@@ -18,18 +18,18 @@ import { verify as verifyStored } from '../src/cli/audit-verify.ts'
 import { backup as backupTo, restore as restoreFrom } from '../src/cli/backup.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
-import { runIn } from './commands.ts'
+import { runCommandIn } from './commands.ts'
 import { createTestDatabase } from './databases.ts'
 import { fillState } from './filled-state.ts'
 
 type Place = ReturnType<typeof testPlace>
 
 const backup = ({ state }: Place, file: string) =>
-  runIn(state, (context) => backupTo(context, file))
+  runCommandIn(state, (context) => backupTo(context, file))
 const restore = ({ state }: Place, file: string, force = false) =>
-  runIn(state, (context) => restoreFrom(context, file, { force }))
+  runCommandIn(state, (context) => restoreFrom(context, file, { force }))
 const verify = ({ state }: Place) =>
-  runIn(state, (context) => verifyStored(context, undefined, { deep: true }))
+  runCommandIn(state, (context) => verifyStored(context, undefined, { deep: true }))
 
 function change(file: string, sql: string) {
   const db = new DatabaseSync(file)
@@ -37,7 +37,7 @@ function change(file: string, sql: string) {
   db.close()
 }
 
-/** A folder that has nothing yet, not even a configuration. */
+/** Creates an empty state, without configuration. */
 function emptyPlace(): Place {
   const place = testPlace()
   rmSync(place.paths.config)
@@ -50,7 +50,7 @@ async function filled(entries: number, config = '') {
   return { place, file: join(place.state, 'a.backup') }
 }
 
-test('K8 a backup is made while the daemon works, and another machine goes on from it', async () => {
+test('K8 backs up a running daemon, and another machine continues from the backup', async () => {
   const { place, file } = await filled(300, 'audit: { redact: ["CUST-[0-9]+"] }\n')
   writeFileSync(join(place.state, 'agents', 'desk%2F1.token'), 'ak-secret\n')
   const app = await startTestApp({}, { state: place.state })
@@ -91,7 +91,7 @@ test('K8 a backup is made while the daemon works, and another machine goes on fr
   expect(await verify(other)).toMatchObject({ ok: true })
 })
 
-test('K8 restore refuses while a daemon runs and over a state, unless it may move that aside', async () => {
+test('K8 restore refuses while a daemon runs, and over existing state without --force', async () => {
   const { place, file } = await filled(20)
   expect((await backup(place, file)).code).toBe(0)
   expect((await backup(place, file)).error).toMatchObject({ code: 'usage' })
@@ -117,7 +117,7 @@ test('K8 restore refuses while a daemon runs and over a state, unless it may mov
   expect(await verify(old)).toMatchObject({ ok: true, entries: later['entries'] })
 })
 
-test('K8 a backup that is damaged, changed, newer or none at all is not restored', async () => {
+test('K8 refuses a damaged, modified, newer or foreign backup', async () => {
   const { place, file } = await filled(50)
   const other = emptyPlace()
   const spoilt = async (sql: string) => {
@@ -157,7 +157,7 @@ test('K8 a backup that is damaged, changed, newer or none at all is not restored
     expect(existsSync(join(other.state, name))).toBe(false)
 })
 
-test('K8 a ledger that does not verify is kept as it is, and said', async () => {
+test('K8 backs up an invalid ledger unchanged and reports it', async () => {
   const { place, file } = await filled(50)
   change(place.paths.store, 'DELETE FROM ledger_payload WHERE seq = 7')
   expect(await backup(place, file)).toMatchObject({
@@ -167,7 +167,7 @@ test('K8 a ledger that does not verify is kept as it is, and said', async () => 
   expect(existsSync(file)).toBe(true)
 })
 
-test('K8 SV7 a store in PostgreSQL is backed up and restored into an empty one', async () => {
+test('K8 SV7 backs up a PostgreSQL store and restores it into an empty one', async () => {
   const [from, to] = await Promise.all([1, 2].map(() => createTestDatabase(inject('postgresUrl'))))
   const place = testPlace('storage: { url: "env:STORE" }\n')
   const settings = { 'storage.url': from }
@@ -175,12 +175,14 @@ test('K8 SV7 a store in PostgreSQL is backed up and restored into an empty one',
   await app.call('cowork_log', { domain: 'crm', action: 'a', target: 't' })
   await app.close()
   const file = join(place.state, 'a.backup')
-  const made = await runIn(place.state, (context) => backupTo(context, file), { STORE: from ?? '' })
+  const made = await runCommandIn(place.state, (context) => backupTo(context, file), {
+    STORE: from ?? '',
+  })
   expect(made).toMatchObject({ code: 0 })
 
   const other = emptyPlace()
   const into = (url = '') =>
-    runIn(other.state, (context) => restoreFrom(context, file, {}), { STORE: url })
+    runCommandIn(other.state, (context) => restoreFrom(context, file, {}), { STORE: url })
   expect((await into(from)).error).toMatchObject({ code: 'store_not_empty' })
   expect(existsSync(other.paths.config)).toBe(false)
   expect(await into(to)).toMatchObject({ code: 0, entries: made['entries'] })
@@ -189,7 +191,7 @@ test('K8 SV7 a store in PostgreSQL is backed up and restored into an empty one',
   await again.close()
 })
 
-test('K8 after kill -9 in the middle of either, what was there is whole and the next try succeeds', async () => {
+test('K8 after kill -9 during backup or restore, existing data is intact and a retry succeeds', async () => {
   const { place, file } = await filled(10_000)
   const killed = async (args: string[], sign: string) => {
     const child = place.start(args)

@@ -1,4 +1,4 @@
-// What deciding many proposals at once must do on both engines.
+// Bulk decisions of proposals, tested on both engines.
 import { expect, test } from 'vitest'
 import { anna, proposed, sales, support, trusted } from './acts.ts'
 import { governed } from './governed.ts'
@@ -13,11 +13,11 @@ export const bulkReject = (to: Governed, args: object, by = anna): Promise<Said>
     by,
   )
 
-const approvedOf = (said: Said) =>
-  (said['outcomes'] as { proposal_id: string }[]).map(({ proposal_id: id }) => id).toSorted()
+const approvedIds = (result: Said) =>
+  (result['outcomes'] as { proposal_id: string }[]).map(({ proposal_id: id }) => id).toSorted()
 
 export function bulkContract(create: () => Promise<Store>) {
-  test('B2 filters choose what waits and fits them all', async () => {
+  test('B2 filters select pending proposals that match all of them', async () => {
     const system = await governed(
       { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 },
       {},
@@ -38,9 +38,9 @@ export function bulkContract(create: () => Promise<Store>) {
       anna,
     )
     const tried = async (filters: object) => {
-      const said = await bulkApprove(system, { ...filters, expected_count: 99 })
-      expect(said).toMatchObject({ fault: 'count_differs' })
-      return said['matching']
+      const result = await bulkApprove(system, { ...filters, expected_count: 99 })
+      expect(result).toMatchObject({ fault: 'count_differs' })
+      return result['matching']
     }
     expect(await tried({ filter_agent_id: 'sales' })).toBe(3)
     expect(await tried({ filter_domain: 'crm' })).toBe(3)
@@ -50,9 +50,9 @@ export function bulkContract(create: () => Promise<Store>) {
     expect(await tried({ filter_min_trust_score: 0.6 })).toBe(1)
     expect(await tried({ filter_agent_id: 'sales', filter_min_trust_score: 0.6 })).toBe(0)
     const some = { filter_domain: 'crm', filter_min_confidence: 0.5, expected_count: 2 }
-    const said = await bulkApprove(system, some)
-    expect(said).toMatchObject({ count: 2, approved: 2, errors: [] })
-    expect(approvedOf(said)).toEqual([sure, theirs].toSorted())
+    const result = await bulkApprove(system, some)
+    expect(result).toMatchObject({ count: 2, approved: 2, errors: [] })
+    expect(approvedIds(result)).toEqual([sure, theirs].toSorted())
     for (const [id, status] of [
       [unsure, 'pending'],
       [mail, 'pending'],
@@ -61,7 +61,7 @@ export function bulkContract(create: () => Promise<Store>) {
       expect((await system.governance.approvals.get(id))?.status).toBe(status)
   })
 
-  test('B2 1,000 ids are decided in one call, each with its entry and its trust', async () => {
+  test('B2 decides 1,000 ids in one call, each with its entry and trust change', async () => {
     const system = await governed(
       { 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 },
       {},
@@ -70,12 +70,12 @@ export function bulkContract(create: () => Promise<Store>) {
     const ids = await Promise.all(
       Array.from({ length: 1000 }, (_, n) => proposed(system, { domain: `d${n % 50}` }, sales)),
     )
-    const said = await bulkApprove(system, { proposal_ids: ids })
-    expect(said).toMatchObject({ count: 1000, approved: 1000, errors: [] })
+    const result = await bulkApprove(system, { proposal_ids: ids })
+    expect(result).toMatchObject({ count: 1000, approved: 1000, errors: [] })
     const entries = await system.entries(['approval.approved'])
     expect(new Set(entries.map(({ ids: of }) => of?.proposal))).toEqual(new Set(ids))
-    expect(entries.every(({ data }) => data?.['batch'] === said['batch_id'])).toBe(true)
-    // Twenty approvals in a domain reach 0.7, and with that a promotion.
+    expect(entries.every(({ data }) => data?.['batch'] === result['batch_id'])).toBe(true)
+    // Twenty approvals in a domain reach 0.7, which promotes the agent.
     const { trust_level: level } = await system.call('cowork_check_trust', { domain: 'd7' })
     expect(level).toBe(0.8)
   })

@@ -38,5 +38,5 @@ process.on('message', (command: HostedCommand) => {
     (error: unknown) => process.send?.({ code: 1, stdout: '', stderr: String(error) }),
   )
 })
-// Nobody could read an answer any more.
+// Without the parent, no result can be read.
 process.on('disconnect', () => process.exit())

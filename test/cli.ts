@@ -14,18 +14,18 @@ export type Result = { code: number | null; stdout: string; stderr: string }
 /** The launcher that people and clients start, with two dashes before it. */
 export const launcher = join(process.cwd(), 'bin', 'cowork.mjs')
 
-/** A state folder of its own, and `cowork` on it. What still runs is ended with the test. */
+/** Creates a state directory with `cowork` on it. Running processes end with the test. */
 export function newPlace(config = '') {
   const state = mkdtempSync(join(tmpdir(), 'cowork-cli-'))
   const paths = statePaths(state)
   writeFileSync(paths.config, `server: { port: 0 }\n${config}`)
-  // Nothing of the machine that runs the tests.
+  // Independent of the environment of this machine.
   const own = { PATH: process.env['PATH'], HOME: state, COWORK_STATE_DIR: state }
 
   const start = (args: string[], env: Record<string, string> = {}) =>
     spawn(process.execPath, ['--', launcher, ...args], { cwd: state, env: { ...own, ...env } })
 
-  /** As a process of its own, for what only a process shows. */
+  /** Runs in a separate process, for behavior that only a process shows. */
   async function coworkProcess(args: string[], env?: Record<string, string>, input = '') {
     const child = start(args, env)
     child.stdin.end(input)
@@ -37,7 +37,7 @@ export function newPlace(config = '') {
       ? coworkProcess(args, env, input)
       : runHosted({ args, env: { ...own, ...env }, cwd: state, input })
 
-  /** Ends the daemon by its signal: `cowork down` would be one more process for each test. */
+  /** Stops the daemon with a signal: `cowork down` would start another process per test. */
   async function end() {
     const pid = readDaemonInfo(paths)?.pid
     if (pid !== undefined && signal(pid, 'SIGTERM'))
@@ -52,7 +52,7 @@ export function newPlace(config = '') {
   return { state, paths, env: own, start, cowork, coworkProcess, daemon, end }
 }
 
-/** False where that process has ended. */
+/** Returns false if the process has exited. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)
@@ -61,7 +61,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The same for one test, cleaned up after it. */
+/** Creates a place for one test, cleaned up after it. */
 export function testPlace(config = '') {
   const place = newPlace(config)
   onTestFinished(place.end)
@@ -73,7 +73,7 @@ let queue: Promise<unknown> = Promise.resolve()
 
 function startHost(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'cli-host.ts'), { stdio: 'inherit' })
-  // It ends with the test process, and must not keep that from ending.
+  // It ends with the test process and must not keep it running.
   child.unref()
   child.channel?.unref()
   return child
@@ -83,7 +83,7 @@ function startHost(): ChildProcess {
 const takesProcess = ([name = '', ...options]: readonly string[]): boolean =>
   ['mcp', 'run', 'inspect'].includes(name) || (name === 'up' && !options.includes('-d'))
 
-/** Runs a command in the process that runs the commands of this test process. */
+/** Runs a command in the command host of this test process. */
 function runHosted(command: HostedCommand): Promise<Result> {
   const result = queue.then(async () => {
     host ??= startHost()
@@ -109,7 +109,7 @@ export async function ended(child: ChildProcessWithoutNullStreams): Promise<Resu
   return { code, stdout, stderr }
 }
 
-/** Reads lines of a process that goes on. */
+/** Reads lines of a running process. */
 export function lineReader(child: ChildProcessWithoutNullStreams) {
   const lines = child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })
   let rest = ''

@@ -5,15 +5,15 @@ import { exitCode, toExitCode, toProblem } from '../src/cli/exit.ts'
 import { createOutput } from '../src/cli/output.ts'
 import { statePaths } from '../src/base/state.ts'
 
-/** What a command with `--json` says and ends with. */
+/** Output and exit code of a command with `--json`. */
 export type Told = {
   readonly code: number
   readonly error?: Problem
   readonly [name: string]: unknown
 }
 
-/** A command in this process, where the start of another one is not what is tested. */
-export async function runIn(
+/** Runs a command in this process, for tests that do not need a separate one. */
+export async function runCommandIn(
   state: string,
   command: (context: Context) => Promise<number | void>,
   env: Record<string, string> = {},

@@ -45,12 +45,12 @@ async function activeAgents({ cowork }: Place): Promise<string[]> {
   return agents.filter(({ status }) => status === 'active').map(({ id }) => id)
 }
 
-/** For those who mind neither an open door nor other agents. */
+/** Shared by tests that work with authentication off and with other agents. */
 const shared = newPlace()
 beforeAll(() => shared.cowork(['start']))
 afterAll(shared.end)
 
-test('K4, I13 every client comes in by its own file and agent, and goes without a trace', async () => {
+test('K4, I13 connects every client by its own file and agent, and disconnects without a trace', async () => {
   const place = await running()
   const { cowork, paths } = place
   for (const [client, name] of Object.entries(files)) {
@@ -92,7 +92,7 @@ test('K4, I13 every client comes in by its own file and agent, and goes without 
   expect(await activeAgents(place)).toEqual([])
 })
 
-test('K4 a file that was not there is made, and goes again', async () => {
+test('K4 creates a missing file and removes it again', async () => {
   const place = shared
   const file = join(place.state, files.cursor)
   expect(await place.cowork(['connect', 'cur', '--yes'])).toMatchObject({ code: 0 })
@@ -105,11 +105,11 @@ test('K4 a file that was not there is made, and goes again', async () => {
 
 test('I13, K2 the first client turns on authentication only after a confirmation', async () => {
   const place = await running()
-  const asked = await place.cowork(['connect', 'codex'])
-  expect(asked).toMatchObject({ code: 2, stdout: '' })
-  expect(asked.stderr).toContain('Adding codex turns on authentication')
-  expect(asked.stderr).toContain('+ [mcp_servers.cowork]')
-  expect(asked.stderr).toContain('--yes')
+  const refused = await place.cowork(['connect', 'codex'])
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain('Adding codex turns on authentication')
+  expect(refused.stderr).toContain('+ [mcp_servers.cowork]')
+  expect(refused.stderr).toContain('--yes')
   expect(await activeAgents(place)).toEqual([])
   expect(existsSync(join(place.state, files.codex))).toBe(false)
   const dry = await place.cowork(['connect', 'codex', '--dry-run', '--json'])
@@ -117,7 +117,7 @@ test('I13, K2 the first client turns on authentication only after a confirmation
   expect(existsSync(join(place.state, files.codex))).toBe(false)
 })
 
-test('K4 a broken or read-only file is refused with the next step; no agent is made', async () => {
+test('K4 refuses a broken or read-only file with a hint, without adding an agent', async () => {
   const place = await running()
   const broken = write(place, files.gemini, '{"mcpServers": {"a": 1,,}}')
   const refused = await place.cowork(['connect', 'gemini', '--yes'])
@@ -147,7 +147,7 @@ test('K4, K11 over HTTP the token stays in its file, and `run` puts it into the 
   const reference = `COWORK_TOKEN_CODEX=file:${paths.agentToken('codex')}`
   expect(connected.stderr).toContain(reference)
   const envFile = write(place, 'codex.env', `${reference}\n`)
-  const told = await cowork([
+  const output = await cowork([
     'run',
     '--env-file',
     envFile,
@@ -156,10 +156,10 @@ test('K4, K11 over HTTP the token stays in its file, and `run` puts it into the 
     '-c',
     'echo $COWORK_TOKEN_CODEX',
   ])
-  expect(told.stdout).toBe(readFileSync(paths.agentToken('codex'), 'utf8'))
+  expect(output.stdout).toBe(readFileSync(paths.agentToken('codex'), 'utf8'))
 })
 
-test('K4 the token is in the client’s file only with --inline, and never on the screen', async () => {
+test('K4 the token is in the client’s file only with --inline, and never in the output', async () => {
   const place = shared
   const { stdout, stderr } = await place.cowork(['connect', 'gemini', '--inline', '--yes'])
   const [token = ''] =
@@ -170,7 +170,7 @@ test('K4 the token is in the client’s file only with --inline, and never on th
   expect(existsSync(place.paths.agentToken('gemini'))).toBe(false)
 })
 
-test('K4 connecting again keeps the token; one that is lost is replaced', async () => {
+test('K4 connecting again keeps the token, or replaces a lost one', async () => {
   const { cowork, paths } = shared
   await cowork(['connect', 'claude-code', '--yes'])
   const first = readFileSync(paths.agentToken('claude-code'), 'utf8')
@@ -183,7 +183,7 @@ test('K4 connecting again keeps the token; one that is lost is replaced', async 
   expect(readFileSync(paths.agentToken('claude-code'), 'utf8')).not.toBe(first)
 })
 
-test('K4 changing the way of a connection leaves nothing of the old one', async () => {
+test('K4 changing the transport removes the old entry', async () => {
   const place = shared
   const before = '{\n  "servers": {}\n}\n'
   const file = write(place, files.vscode, before)
@@ -195,7 +195,7 @@ test('K4 changing the way of a connection leaves nothing of the old one', async 
   expect(readFileSync(file, 'utf8')).toBe(before)
 })
 
-test('K4 an entry is found and removed without our memory of it; its neighbours stay', async () => {
+test('K4 finds and removes an entry without stored connections, and keeps the others', async () => {
   const place = shared
   const before = '{"mcpServers": {"a": 1, "cowork": {"command": "node"}}}'
   const file = write(place, 'elsewhere.json', before)
@@ -205,7 +205,7 @@ test('K4 an entry is found and removed without our memory of it; its neighbours 
   expect(await place.cowork(args)).toMatchObject({ code: 3 })
 })
 
-test('K4 --keep-agent leaves the agent and its token', async () => {
+test('K4 --keep-agent keeps the agent and its token', async () => {
   const place = shared
   await place.cowork(['connect', 'claude-desktop', '--agent', 'desk', '--yes'])
   await place.cowork(['disconnect', 'claude-desktop', '--keep-agent', '--yes'])
@@ -213,7 +213,7 @@ test('K4 --keep-agent leaves the agent and its token', async () => {
   expect(existsSync(place.paths.agentToken('desk'))).toBe(true)
 })
 
-test('RA8 SV18 the tools of a client are stored with its agent, and shown before', async () => {
+test('RA8 SV18 stores the tools of a client with its agent, and shows them first', async () => {
   const place = shared
   const { cowork } = place
   const file = join(place.state, files.codex)
@@ -223,8 +223,8 @@ test('RA8 SV18 the tools of a client are stored with its agent, and shown before
   const line = 'Tools of the agent chooser: files, work; without delete_file; read only'
   const dry = await cowork([...connect, '--dry-run'])
   expect(dry, dry.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(line) })
-  const asked = await cowork(connect)
-  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(line) })
+  const refused = await cowork(connect)
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(line) })
   const wrong = await cowork(['connect', 'codex', '--agent', 'chooser', '--tools', 'fils', '--yes'])
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean files?') })
   expect(await activeAgents(place)).not.toContain('chooser')
@@ -239,7 +239,7 @@ test('RA8 SV18 the tools of a client are stored with its agent, and shown before
   }
   expect(await chooser()).toMatchObject(selection)
 
-  // The agent is there and its entry stays the same, so only its tools change.
+  // The agent exists and its entry is unchanged, so only its tools change.
   const again = ['connect', 'codex', '--agent', 'chooser']
   expect(await cowork([...again, '--tools', 'all'])).toMatchObject({ code: 2 })
   expect(await cowork([...again, '--tools', 'all', '--yes'])).toMatchObject({ code: 0 })
@@ -248,7 +248,7 @@ test('RA8 SV18 the tools of a client are stored with its agent, and shown before
   expect(await chooser()).toMatchObject({ ...selection, tools: ['all'] })
 })
 
-test('RA8 SV18 the tools of an agent that cowork.yaml rules are written into the client’s entry', async () => {
+test('RA8 SV18 writes the tools of an agent of cowork.yaml into the client’s entry', async () => {
   const config = 'agents: [{ id: fixed, token: t, exclude: [delete_file] }]\n'
   const place = testPlace(config)
   await place.cowork(['start'])
@@ -269,7 +269,7 @@ test('RA8 SV18 the tools of an agent that cowork.yaml rules are written into the
   )
 })
 
-test('SV19 the form of results is part of the entry alone', async () => {
+test('SV19 the form of results is only in the entry', async () => {
   const { stdout } = await shared.cowork([
     'connect',
     'gemini',
@@ -282,7 +282,7 @@ test('SV19 the form of results is part of the entry alone', async () => {
   expect(wrong).toMatchObject({ code: 2 })
 })
 
-test('K3 without a daemon the exit code is 8, and nothing is changed', async () => {
+test('K3 without a daemon the exit code is 8, and nothing changes', async () => {
   const place = testPlace()
   expect(await place.cowork(['connect', 'codex', '--yes'])).toMatchObject({ code: 8 })
   expect(existsSync(join(place.state, files.codex))).toBe(false)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import { readOrCreateOwnerToken, readDaemonInfo, statePaths } from '../src/base/state.ts'
 
-/** The real daemon as a process of its own, for tests and benches that kill it or weigh it. */
+/** The real daemon in a separate process, for tests and benches that kill it or measure its memory. */
 export type Daemon = AsyncDisposable & {
   readonly pid: number
   readonly port: number
@@ -14,7 +14,7 @@ export type Daemon = AsyncDisposable & {
 
 const launcher = join(import.meta.dirname, '..', 'bin', 'cowork.mjs')
 
-/** The start of a command line that runs `cowork`, and what it finds around it: nothing of this machine. */
+/** The command that runs `cowork`, with an environment independent of this machine. */
 export const cowork = (state: string) => ({
   command: process.execPath,
   args: [launcher],
@@ -26,12 +26,12 @@ export function configure(state: string, url?: string): void {
   writeFileSync(statePaths(state).config, `server: { port: 0 }\n${storage}`)
 }
 
-/** Resolves when it serves. */
+/** Resolves when the daemon is ready. */
 export async function startDaemon(state: string): Promise<Daemon> {
   const { command, args, env } = cowork(state)
   const child = spawn(command, [...args, 'up'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)))
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4000)))
   const exit = once(child, 'exit')
   // The banner is printed once everything is ready.
   const ready = await Promise.race([
@@ -39,9 +39,9 @@ export async function startDaemon(state: string): Promise<Daemon> {
     exit.then(() => false),
   ])
   const info = readDaemonInfo(statePaths(state))
-  if (!ready || !info) throw new Error(`the daemon did not start: ${said}`)
+  if (!ready || !info) throw new Error(`the daemon did not start: ${stderr}`)
   child.stdout.resume()
-  // Does nothing to one that has ended.
+  // Does nothing after the daemon has exited.
   async function kill(signal: NodeJS.Signals) {
     child.kill(signal)
     await exit

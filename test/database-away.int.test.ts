@@ -9,7 +9,7 @@ import type { TestApp } from './app.ts'
 import { openProxy } from './database-line.ts'
 import { createTestDatabase } from './databases.ts'
 import { newFolder } from './files.ts'
-import { clientOf, overMcp } from './speakers.ts'
+import { createClient, overMcp } from './speakers.ts'
 
 /** Breaks every connection and accepts no other until it is restored. */
 async function databaseThatEnds(url: string) {
@@ -48,12 +48,12 @@ async function openDaemons() {
 
 test('J31 GR4 I4 Y6 after an outage a daemon follows changes of the other again', async () => {
   const { here, there, lost, database } = await openDaemons()
-  const owner = clientOf(here, here.owner)
-  const ownerThere = clientOf(there, there.owner)
+  const owner = createClient(here, here.owner)
+  const ownerThere = createClient(there, there.owner)
   const path = join(newFolder(), 'a.txt')
   writeFileSync(path, 'hello')
   const { token } = await owner.call('cowork_add_agent', { id: 'reader' })
-  const agent = clientOf(there, String(token))
+  const agent = createClient(there, String(token))
   const grant = { path, permission: 'read', agent: 'reader' }
   const given = await ownerThere.call('add_grant', grant)
   const read = () => agent.call('read_file', { path })
@@ -102,7 +102,7 @@ test.each(['disconnect', 'dropPackets'] as const)(
     onTestFinished(() => line.close())
     const app = await startTestApp({ 'storage.url': line.url })
     onTestFinished(() => app.close())
-    const owner = clientOf(app, app.owner)
+    const owner = createClient(app, app.owner)
     const { token } = await owner.call('cowork_add_agent', { id: 'reader' })
     const agent = await overMcp(app, String(token))
     const read = await openResources(app, String(token))

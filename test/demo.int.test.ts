@@ -47,22 +47,22 @@ async function started(config = '') {
   return { ...place, json, play }
 }
 
-test('K7 agents of different quality earn different autonomy, and some is left to decide', async () => {
+test('K7 agents of different quality earn different autonomy, and some proposals stay pending', async () => {
   const { cowork, json, play } = await started()
   const { agents } = await play(demo)
   const [careful, steady, hasty] = agents
   expect(careful).toMatchObject({ agent: 'demo-careful', mode: 'act', overridden: 0, blocked: 0 })
   expect(careful?.acted).toBeGreaterThan(0)
   expect(careful).toMatchObject({ level: 'autonomous', reason: 'one in two is checked' })
-  // A mistake in one kind of action is no reason to ask about the others.
+  // An error in one kind of action does not affect the others.
   expect(steady?.owed.length).toBeGreaterThan(0)
   expect(steady?.overridden).toBeGreaterThan(0)
   expect(steady).toMatchObject({ blocked: 0 })
   expect(hasty?.trust).toBeLessThan(0.5)
   expect(hasty?.blocked).toBeGreaterThan(0)
   const { items } = await json<{ items: { kind: string; domain: string }[] }>('inbox')
-  const asked = items.filter(({ kind }) => kind !== 'spot_check')
-  expect(asked).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
+  const requests = items.filter(({ kind }) => kind !== 'spot_check')
+  expect(requests).toHaveLength((steady?.left ?? 0) + (hasty?.left ?? 0) + 1)
   expect(items.filter(({ kind }) => kind === 'handoff')).toHaveLength(1)
   type Stories = { items: { claimed_by?: string }[] }
   const list = ['work', '--project', 'demo-fair', 'list', '--kind', 'story']
@@ -72,22 +72,22 @@ test('K7 agents of different quality earn different autonomy, and some is left t
     'demo-careful',
   ])
   expect(items.every(({ domain }) => domain.startsWith('demo.'))).toBe(true)
-  // What waits of its checks is the person's: they are told apart from what is asked.
+  // Pending spot checks are for the person, and separate from requests.
   const { stdout } = await cowork(['trust', 'demo-careful', 'demo.contacts'])
   expect(stdout).toMatch(/^NORMAL RISK {2}Autonomous: one in two is checked$/m)
 })
 
-test('K7 T14 the reviewer of the demo answers checks, so that the careful one goes on alone', async () => {
+test('K7 T14 the demo reviewer decides spot checks, so that the careful agent stays autonomous', async () => {
   const { play } = await started('trust: { spot_check_rate: 0.2 }')
   const { agents } = await play(['demo', '--proposals', '42', '--pace', '60', '--json'])
   const [careful] = agents
-  // Every action is checked: without answers six of them would have closed the gate.
+  // Every action is checked: six undecided checks would have closed the gate.
   expect(careful?.acted).toBeGreaterThan(8)
   expect(careful?.checked).toBeGreaterThan(4)
   expect(careful).toMatchObject({ found: 0 })
 })
 
-test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its agents work under them', async () => {
+test('K7 C4 Y6 saves policies in two versions, one in shadow mode, and its agents work under them', async () => {
   const { cowork, json, play, ...place } = await started('trust: { spot_check_rate: 0 }')
   const { policies } = await play(demo)
   const { active, versions } = await json<Versions>('policy', 'versions')
@@ -115,9 +115,9 @@ test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its
   expect(tried.length).toBeGreaterThan(0)
   expect(new Set(tried.map(({ domain }) => domain))).toEqual(new Set(['demo.tickets']))
 
-  // What it changed can be seen on its own history, and taken back as it says.
+  // The history shows the changes, and they can be reverted as printed.
   const then = await json<Replayed>('policy', 'replay', '--saved', '0')
-  // And the calls by which they work on files and on a plan.
+  // And the calls on files and work items.
   expect(then.replayed).toBe(90 + 7 + 13)
   expect(then.summary).toMatch(/blocked→/)
   const now = await json<Replayed>('policy', 'replay', '--saved', '2')
@@ -129,7 +129,7 @@ test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its
   expect(await json('policy', 'list')).toMatchObject({ policies: [], mappings: [] })
 })
 
-test('K7 it says what it saved and how to go back, and a second time it saves nothing', async () => {
+test('K7 prints what it saved and how to restore, and saves nothing the second time', async () => {
   const { cowork, json, play } = await started()
   const first = await cowork(short.slice(0, -1))
   expect(first.stderr).toContain('Saved policies as version')
@@ -140,7 +140,7 @@ test('K7 it says what it saved and how to go back, and a second time it saves no
   expect((await json<Versions>('policy', 'versions')).versions).toHaveLength(3)
 })
 
-test('K7 Y4 agents that are not of the demo go on as before', async () => {
+test('K7 Y4 does not affect other agents', async () => {
   const { json, play, daemon } = await started()
   const { token } = await json<{ token: string }>('agents', 'add', 'mine')
   const propose = async () => {
@@ -160,7 +160,7 @@ test('K7 Y4 agents that are not of the demo go on as before', async () => {
   expect(active).toEqual(['mine'])
 })
 
-test('K7 policies of a person stay as they are', async () => {
+test('K7 keeps the policies of a person', async () => {
   const { cowork, json } = await started(`
 policies: [{ id: mine, rules: [{ field: tags, constraint: readonly }] }]
 mappings: [{ agent_id: 'demo-*', domain: 'demo.*', policy_id: mine }]
@@ -171,7 +171,7 @@ mappings: [{ agent_id: 'demo-*', domain: 'demo.*', policy_id: mine }]
   expect((await json<Versions>('policy', 'versions')).versions).toHaveLength(1)
 })
 
-test('K7 I6 what takes a passkey is left to the person who has one', async () => {
+test('K7 I6 leaves actions that need a passkey to the person', async () => {
   const app = await startTestApp()
   onTestFinished(() => app.close())
   const api = async (path: string, token: string, body: object) => {
@@ -206,7 +206,7 @@ test('K7 I6 what takes a passkey is left to the person who has one', async () =>
   expect(stdout).toContain('demo-hasty')
 })
 
-test('RC1 the demo decides as a reviewer of its own, and reports leave it out', async () => {
+test('RC1 the demo decides as its own reviewer, and reports exclude it', async () => {
   const { cowork, json, play } = await started('trust: { spot_check_rate: 0 }')
   await play(short)
   const text = (await cowork(['audit', 'tail', '-n', '1000', '--json'])).stdout
@@ -220,7 +220,7 @@ test('RC1 the demo decides as a reviewer of its own, and reports leave it out', 
   const decisions = entries.filter(({ type }) => /^approval\.(approved|rejected)$/.test(type))
   expect(decisions.length).toBeGreaterThan(5)
   expect(new Set(decisions.map(({ actor }) => actor.id))).toEqual(new Set(['demo-reviewer']))
-  // Removed: no session and no invitation is left to sign in with.
+  // Removed: no session or invitation remains.
   const removed = entries.filter(({ type }) => type === 'person.removed')
   expect(removed).toMatchObject([{ subject: 'demo-reviewer' }])
   expect(entries.findLast(({ actor }) => actor.id === 'demo-reviewer')?.seq).toBeLessThan(
@@ -233,7 +233,7 @@ test('RC1 the demo decides as a reviewer of its own, and reports leave it out', 
   })
 })
 
-test('RC1 demo --clean ends what the demo made, and a second time finds nothing', async () => {
+test('RC1 demo --clean removes what the demo created, and finds nothing the second time', async () => {
   const { cowork, json, play } = await started('trust: { spot_check_rate: 0 }')
   await json('agents', 'add', 'mine')
   await play(short)
@@ -253,7 +253,7 @@ test('RC1 demo --clean ends what the demo made, and a second time finds nothing'
   expect((await cowork(['audit', 'verify'])).code).toBe(0)
 })
 
-test('K7 where it has no room it says so, and how to give it some', async () => {
+test('K7 a blocked demo names the cause and the remedy', async () => {
   const { cowork } = await started('authority: { volume_cap: 5 }')
   const { code, stderr } = await cowork(demo)
   expect(code).not.toBe(0)

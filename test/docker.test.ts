@@ -10,11 +10,11 @@ const instructions = read('Dockerfile')
   .filter((line) => line !== '' && !line.startsWith('#'))
 const last = (name: string) => instructions.findLast((line) => line.startsWith(`${name} `))
 
-test('SV31 the image runs as nobody special, is checked, and keeps what matters in volumes', () => {
+test('SV31 the image runs unprivileged, has a health check, and stores data in volumes', () => {
   expect(last('USER')).toBe('USER node')
   expect(last('VOLUME')).toBe('VOLUME ["/workspace", "/data", "/app/config"]')
   expect(last('HEALTHCHECK')).toContain('/readyz')
-  // The root is read-only: what is written lies in the volumes.
+  // The root is read-only: all written data is in volumes.
   expect(last('ENV')).toContain(' WORKSYNC_DATA_ROOT=/data/')
   const node = (
     JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -25,7 +25,7 @@ test('SV31 the image runs as nobody special, is checked, and keeps what matters 
     expect(from).toContain(`node:${node}-`)
 })
 
-test('SV31 everything the Dockerfile copies is in the repository and not ignored', () => {
+test('SV31 every file that the Dockerfile copies is in the repository and not ignored', () => {
   const ignored = readFileSync(new URL('../.dockerignore', import.meta.url), 'utf8').split('\n')
   const copied = instructions
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
@@ -36,7 +36,7 @@ test('SV31 everything the Dockerfile copies is in the repository and not ignored
   }
 })
 
-test('SV31 compose publishes on loopback only, by PORT, with limits and a network of its own', () => {
+test('SV31 compose publishes only on loopback, by PORT, with limits and a separate network', () => {
   const { services, networks, volumes } = parse(read('compose.yaml')) as {
     services: { cowork: Record<string, unknown> & { ports: string[]; volumes: string[] } }
     networks: object
@@ -58,7 +58,7 @@ test('SV31 compose publishes on loopback only, by PORT, with limits and a networ
   expect(Object.keys(volumes)).toEqual(['workspace', 'data', 'config'])
 })
 
-test('SV31 the container’s configuration is one the program takes', () => {
+test('SV31 the container’s configuration is valid', () => {
   expect(configSchema.parse(parse(read('cowork.yaml'))).server).toMatchObject({
     host: '0.0.0.0',
     insecure_bind: true,

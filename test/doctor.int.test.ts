@@ -15,7 +15,7 @@ async function doctor({ cowork }: Place, ...args: string[]) {
   return { code, of: (check: string) => findings.filter((one) => one.check === check), findings }
 }
 
-test('K5 a healthy daemon has nothing that fails, and each line says what was looked at', async () => {
+test('K5 a healthy daemon passes all checks, and each line names its check', async () => {
   const place = testPlace()
   await place.cowork(['start'])
   await place.cowork(['connect', 'codex', '--yes'])
@@ -45,11 +45,11 @@ test('K5 a healthy daemon has nothing that fails, and each line says what was lo
       'clients',
     ]),
   )
-  const told = await place.cowork(['doctor'])
-  expect(told.stdout).toMatch(/^ok {4}ledger {6}the newest of \d+ entries verify/m)
+  const text = await place.cowork(['doctor'])
+  expect(text.stdout).toMatch(/^ok {4}ledger {6}the newest of \d+ entries verify/m)
 })
 
-test('K5 where nothing is yet, that is said with the next step, and is no failure', async () => {
+test('K5 missing state is a warning with a remedy, not a failure', async () => {
   const place = testPlace()
   rmSync(place.paths.config)
   const { code, of } = await doctor({
@@ -61,7 +61,7 @@ test('K5 where nothing is yet, that is said with the next step, and is no failur
     expect(of(check)).toMatchObject([{ state: 'warn', remedy: expect.stringContaining('cowork') }])
 })
 
-test('K5 a bad setting, a taken port, an open bind and open files each fail with the remedy', async () => {
+test('K5 an invalid setting, a used port, an open bind and readable secrets fail with a remedy', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await new Promise((listening) => other.on('listening', listening))
@@ -90,7 +90,7 @@ test('K5 a bad setting, a taken port, an open bind and open files each fail with
   })
 })
 
-test('K5 a client’s entry that is gone, changed, without its token or revoked is told', async () => {
+test('K5 reports a client entry that is missing, changed, without token or revoked', async () => {
   const place = testPlace()
   await place.cowork(['start'])
   await place.cowork(['connect', 'cursor', '--yes'])
@@ -124,7 +124,7 @@ test('K5 a client’s entry that is gone, changed, without its token or revoked 
   ])
 })
 
-test('K5 a ledger that was changed fails: at its end at once, further back with --deep', async () => {
+test('K5 a modified ledger fails: at its end always, further back with --deep', async () => {
   const place = testPlace()
   await place.cowork(['start'])
   for (let i = 0; i < 3; i++) await place.cowork(['agents', 'add', `a${i}`])
@@ -149,7 +149,7 @@ test('K5 a ledger that was changed fails: at its end at once, further back with 
   expect((await doctor(place)).of('ledger')).toMatchObject([{ state: 'fail' }])
 })
 
-test('K5 what keeps a daemon from starting fails here too: no key, no store, an open owner’s token', async () => {
+test('K5 reports what prevents a start: no key, no store, a readable owner token', async () => {
   const place = testPlace()
   const { paths } = place
   await place.cowork(['start'])
@@ -183,7 +183,7 @@ test('K5 what keeps a daemon from starting fails here too: no key, no store, an 
   expect(await place.cowork(['start'])).toMatchObject({ code: 1 })
 })
 
-test('K5, W1 a data root that cannot be used is told with its cause, before and after the start', async () => {
+test('K5, W1 reports an unusable data root with its cause, before and after the start', async () => {
   const place = testPlace('work: { data_root: taken/below }\n')
   writeFileSync(join(place.state, 'taken'), 'a file')
   const before = await doctor(place)
@@ -194,8 +194,8 @@ test('K5, W1 a data root that cannot be used is told with its cause, before and 
   await place.cowork(['start'])
   const after = await doctor(place)
   expect(after.code).toBe(1)
-  const [told] = after.of('work')
-  expect(told).toMatchObject({ state: 'fail', message: expect.stringContaining('Cannot use') })
-  expect(told?.remedy).toContain('WORKSYNC_DATA_ROOT')
-  expect(told?.remedy).not.toContain('other daemon')
+  const [work] = after.of('work')
+  expect(work).toMatchObject({ state: 'fail', message: expect.stringContaining('Cannot use') })
+  expect(work?.remedy).toContain('WORKSYNC_DATA_ROOT')
+  expect(work?.remedy).not.toContain('other daemon')
 })

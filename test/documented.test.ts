@@ -8,7 +8,7 @@ const source = globSync('src/**/*.ts')
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n')
 
-/** Of notices to channels and of browsers, which are no entries. */
+/** Event types of notifications and browsers, which are not ledger entries. */
 const others = [
   'approval.decided',
   'approval.escalated',
@@ -18,7 +18,7 @@ const others = [
   'webauthn.get',
 ]
 
-test('L3 each type of entry that the program writes is declared by its module, and no other', () => {
+test('L3 every entry type that the program writes is declared by its module, and vice versa', () => {
   const declared = modules.flatMap(({ entries }) => Object.keys(entries))
   const places =
     /(?:\btype: |\bentry(?:Of)?\(\s*|\bcommit\(\s*|\b(?:opened|decided): )'([a-z_]+\.[a-z_]+)'/g
@@ -31,11 +31,11 @@ test('L3 each type of entry that the program writes is declared by its module, a
 test('RM4 docs/operating.md lists exactly the settings and variables without effect', () => {
   const page = readFileSync('docs/operating.md', 'utf8')
   const [, text = ''] = /have no effect in this version: ([^]+?)\. Start and/.exec(page) ?? []
-  const told = [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+  const documented = [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
   const listed = Object.keys(settingsWithoutEffect)
   const fits = (key: string, name: string) =>
     name.endsWith('.*') ? key.startsWith(name.slice(0, -1)) : key === name
-  expect(listed.filter((key) => !told.some((name) => fits(key, name)))).toEqual([])
-  expect(told.filter((name) => !listed.some((key) => fits(key, name)))).toEqual([])
+  expect(listed.filter((key) => !documented.some((name) => fits(key, name)))).toEqual([])
+  expect(documented.filter((name) => !listed.some((key) => fits(key, name)))).toEqual([])
   for (const name of Object.keys(variablesWithoutEffect)) expect(page).toContain(`\`${name}\``)
 })

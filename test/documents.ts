@@ -1,8 +1,8 @@
-// Documents made by hand, as small as their formats allow.
+// Builds documents, as small as their formats allow.
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A PDF of one page with one line for each text. */
-export function pdfOf(...texts: readonly string[]): Buffer {
+/** Builds a PDF of one page with one line per text. */
+export function buildPdf(...texts: readonly string[]): Buffer {
   const lines = texts.map((text) => `(${text}) Tj 0 -20 Td`).join(' ')
   const content = `BT /F1 12 Tf 72 700 Td ${lines} ET`
   const objects = [
@@ -23,13 +23,13 @@ export function pdfOf(...texts: readonly string[]): Buffer {
   return Buffer.from(`${text}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`)
 }
 
-/** An archive as Word files are, deflated. */
+/** Builds a deflated archive, like Word files. */
 function zipOf(entries: Readonly<Record<string, string | Buffer>>): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []
   let offset = 0
-  for (const [name, given] of Object.entries(entries)) {
-    const content = Buffer.from(given)
+  for (const [name, text] of Object.entries(entries)) {
+    const content = Buffer.from(text)
     const packed = deflateRawSync(content)
     const head = Buffer.alloc(26)
     head.writeUInt16LE(20, 0)
@@ -57,8 +57,8 @@ function zipOf(entries: Readonly<Record<string, string | Buffer>>): Buffer {
 export const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 export const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
 
-/** A Word file with these paragraphs. */
-export const docxOf = (body: string | Buffer): Buffer =>
+/** Builds a Word file with these paragraphs. */
+export const buildDocx = (body: string | Buffer): Buffer =>
   zipOf({
     '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="${word}.main+xml"/></Types>`,
     '_rels/.rels':

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { docxOf, paragraph, pdfOf } from './documents.ts'
+import { buildDocx, paragraph, buildPdf } from './documents.ts'
 import { entriesOf, newFolder, openPlace } from './files.ts'
 
 const pngStart = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
@@ -136,11 +136,11 @@ test('F5 a folder as destination is no way around the look at what comes to be i
 test('FT4 FT1 text never comes over a document or a picture', async () => {
   const { agent, workspace } = await openPlace()
   const contents = {
-    'a.docx': docxOf(paragraph('Dear Mr')),
-    'a.pdf': pdfOf('Dear Mr'),
+    'a.docx': buildDocx(paragraph('Dear Mr')),
+    'a.pdf': buildPdf('Dear Mr'),
     'a.png': picture(2000),
     // By its bytes, not by its name.
-    'letter.txt': docxOf(paragraph('Dear Mr')),
+    'letter.txt': buildDocx(paragraph('Dear Mr')),
   }
   for (const [path, bytes] of Object.entries(contents)) {
     writeFileSync(join(workspace, path), bytes)
@@ -266,7 +266,7 @@ test('FT9 FT10 read_files names what it could not read once, by the path that wa
 test('PV5 PV8 what an agent is told of secrets and of documents is not said to people', async () => {
   const { agent, owner, workspace } = await openPlace()
   writeFileSync(join(workspace, 'server.pem'), 'key')
-  writeFileSync(join(workspace, 'report.pdf'), pdfOf('figures'))
+  writeFileSync(join(workspace, 'report.pdf'), buildPdf('figures'))
   const warned = async (reader: Pick<typeof owner, 'call'>, path: string) =>
     (await reader.call('read_file', { path }))['warnings']
   expect(await warned(agent, 'server.pem')).toEqual([expect.stringContaining('Do not repeat')])

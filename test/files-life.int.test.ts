@@ -16,7 +16,7 @@ import { silentLog } from '#base/log.ts'
 import { prepareWorkspace } from '../src/files/workspace.ts'
 import { startTestApp } from './app.ts'
 import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
-import { clientOf, speakersOf } from './speakers.ts'
+import { createClient, createSpeakers } from './speakers.ts'
 
 const day = 24 * 60 * 60 * 1000
 const newState = () => mkdtempSync(join(tmpdir(), 'cowork-life-'))
@@ -121,7 +121,7 @@ test('TR1 after a crash between the act and its record the trash is known again'
 
   const app = await startTestApp({}, { state })
   onTestFinished(() => app.close())
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const ids = async () =>
     ((await owner.call('trash_list'))['items'] as { trash_id: string }[]).map((one) => one.trash_id)
   await expect.poll(ids).toEqual([kept, lost])
@@ -150,7 +150,7 @@ test('TR1 TR4 what was deleted or replaced goes after its time, and that is on r
   const later = await startTestApp({}, { state, now: () => Date.now() + 29 * day })
   await expect.poll(() => entriesOf(later, '&type=daemon.started')).toHaveLength(2)
   const items = async (app: typeof later) =>
-    (await clientOf(app, app.owner).call('trash_list'))['items']
+    (await createClient(app, app.owner).call('trash_list'))['items']
   expect(await items(later)).toHaveLength(1)
   await later.close()
   expect(contents()).toBe(1)
@@ -171,7 +171,7 @@ test('TR1 TR4 what was deleted or replaced goes after its time, and that is on r
 
 test('TR1 owners purge what they name or all, others and agents nothing', async () => {
   const { app, agent, owner, api } = await openPlace()
-  const { reviewer } = await speakersOf(app)
+  const { reviewer } = await createSpeakers(app)
   const ids: unknown[] = []
   for (const path of ['a.txt', 'b.txt', 'c.txt']) {
     await agent.call('create_file', { path, content: 'x' })
@@ -249,7 +249,7 @@ test('SV25 a file of 20 MB comes through both doors for whoever has a token, and
 test('I11 an agent without the scope for writing files may only read them', async () => {
   const { app, owner } = await openPlace()
   const added = await owner.call('cowork_add_agent', { id: 'reader', scopes: ['read:*'] })
-  const reader = clientOf(app, String(added['token']))
+  const reader = createClient(app, String(added['token']))
   expect(await reader.call('create_file', { path: 'a', content: '' })).toMatchObject({
     code: 'scope_missing',
   })

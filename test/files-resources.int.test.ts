@@ -7,18 +7,18 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { pdfOf } from './documents.ts'
+import { buildPdf } from './documents.ts'
 import { entriesOf, newFolder, openPlace } from './files.ts'
 import type { Place } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 
 let app: TestApp
 let token: string
 beforeAll(async () => {
   app = await startTestApp()
-  const added = await clientOf(app, app.owner).call('cowork_add_agent', { id: 'reader' })
+  const added = await createClient(app, app.owner).call('cowork_add_agent', { id: 'reader' })
   token = String(added['token'])
-  const agent = clientOf(app, token)
+  const agent = createClient(app, token)
   await agent.call('create_file', { path: 'Documents/notes/a note.md', content: 'hello' })
   await agent.call('create_file', { path: 'Documents/notes/other.md', content: 'other' })
 })
@@ -115,7 +115,11 @@ describe.each([
     if (mode === 'legacy') await client.subscribeResource({ uri })
     else await client.listen({ resourceSubscriptions: [uri] })
     const path = newFolder()
-    await clientOf(app, app.owner).call('add_grant', { path, permission: 'read', agent: 'reader' })
+    await createClient(app, app.owner).call('add_grant', {
+      path,
+      permission: 'read',
+      agent: 'reader',
+    })
     await expect.poll(() => told).toContain(uri)
     const { contents } = await client.readResource({ uri })
     const [content] = contents
@@ -220,7 +224,7 @@ test('SV13 PV5 PV8 F4 a resource says what read_file says: secrets, untrusted te
   const french = 'Les élèves sont allés à la forêt près du château.\n'.repeat(10_000)
   put('plain.txt', 'plain')
   put('server.pem', 'key')
-  put('report.pdf', pdfOf('figures'))
+  put('report.pdf', buildPdf('figures'))
   put('latin.txt', Buffer.from(french, 'latin1'))
   put('long.txt', Buffer.from(french.repeat(2), 'latin1'))
   put('large.txt', 'x'.repeat(2 * 1024 * 1024))

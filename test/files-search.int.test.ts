@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { docxOf, paragraph, pdfOf } from './documents.ts'
+import { buildDocx, paragraph, buildPdf } from './documents.ts'
 import { entriesOf, newFolder, openPlace } from './files.ts'
 
 type Place = Awaited<ReturnType<typeof openPlace>>
@@ -87,8 +87,8 @@ test('FT6 what was not looked into is said, by what it is, and the first are nam
   const tooLarge = `1 file was not searched (too large): ${join(workspace, 'big.txt')}`
   expect(large).toMatchObject({ total_count: 0, skipped: [tooLarge] })
   expect(large).toMatchObject({ text: expect.stringContaining(tooLarge) })
-  for (let at = 1; at <= 6; at++) put(`${at}.docx`, docxOf(paragraph('needle')))
-  put('invoice.pdf', pdfOf('needle'))
+  for (let at = 1; at <= 6; at++) put(`${at}.docx`, buildDocx(paragraph('needle')))
+  put('invoice.pdf', buildPdf('needle'))
   put('secrets.txt', 'needle')
   put('plain.txt', 'needle')
   const all = await search(content)

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { entriesOf, newFolder, openPlace } from './files.ts'
-import { speakersOf } from './speakers.ts'
+import { createSpeakers } from './speakers.ts'
 
 /** A file that an agent changed under a grant that is revoked by now. */
 async function changedAndRevoked() {
@@ -68,7 +68,7 @@ test('TR3 GR6 by a link it is the same file', async () => {
 
 test('TR3 GR6 agents and people who are not the owner see nothing without a grant', async () => {
   const { app, agent, path, version_id } = await changedAndRevoked()
-  const { reviewer: rita } = await speakersOf(app)
+  const { reviewer: rita } = await createSpeakers(app)
   for (const [tool, args] of [
     ['file_versions', { path }],
     ['file_diff', { path }],

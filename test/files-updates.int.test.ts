@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { entriesOf, newFolder, openPlace } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 
 test('FT4 a dry run with content shows what the update then does, and is refused where that is', async () => {
   const { agent, workspace } = await openPlace()
@@ -117,7 +117,7 @@ test('FT8 of bytes that come as base64 the ledger has their own size and hash, f
   const content = bytes.toString('base64')
   await agent.call('create_file', { path: 'a.bin', content, encoding: 'base64' })
   const started = await entriesOf(app, '&tool=create_file&type=call.started')
-  const { body } = await clientOf(app, app.owner).ask(`/api/ledger/${started[0]?.seq}`)
+  const { body } = await createClient(app, app.owner).ask(`/api/ledger/${started[0]?.seq}`)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   expect(body['payload']).toMatchObject({ content: { bytes: 5, sha256 } })
   expect(await entriesOf(app, '&tool=create_file&type=call.done')).toMatchObject([

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import type { Entry } from '#ledger'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { clientOf, overMcp } from './speakers.ts'
+import { createClient, overMcp } from './speakers.ts'
 import type { Said } from './speakers.ts'
 
 export type Place = Awaited<ReturnType<typeof openPlace>>
@@ -15,14 +15,16 @@ export type Place = Awaited<ReturnType<typeof openPlace>>
 export const newFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'cowork-user-')))
 
 export async function agentOf(app: TestApp, id: string) {
-  const added = await clientOf(app, app.owner).call('cowork_add_agent', { id })
+  const added = await createClient(app, app.owner).call('cowork_add_agent', { id })
   const token = String(added['token'])
-  return { token, api: clientOf(app, token), mcp: await overMcp(app, token) }
+  return { token, api: createClient(app, token), mcp: await overMcp(app, token) }
 }
 
 /** The newest that is on record, oldest first. */
 export async function entriesOf(app: TestApp, query = ''): Promise<Entry[]> {
-  const { body } = await clientOf(app, app.owner).ask(`/api/ledger?newest=true&limit=1000${query}`)
+  const { body } = await createClient(app, app.owner).ask(
+    `/api/ledger?newest=true&limit=1000${query}`,
+  )
   return body['entries'] as Entry[]
 }
 
@@ -32,7 +34,7 @@ export async function openPlace(
 ) {
   const app = await startTestApp(settings, options)
   onTestFinished(() => app.close())
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const agent = await agentOf(app, 'writer')
   return {
     app,

@@ -110,7 +110,7 @@ describe('reading', () => {
       /^support +crm\.passing +0\.30 +Probation +trust is 0\.30 +0\.50 to be supervised$/m,
     )
     await cowork(['agents', 'revoke', 'support'])
-    expect(await details()).toMatch(/^support +crm\.passing +0\.30 +Gone +the agent was revoked$/m)
+    expect(await details()).toMatch(/^support +crm\.passing +0\.30 +Revoked +agent revoked$/m)
     const { trust } = jsonOf((await cowork(['trust', '--json'])).stdout)
     expect(trust).toContainEqual(expect.objectContaining({ agent_id: 'support', gone: true }))
   })
@@ -265,7 +265,7 @@ describe('the screen', () => {
     const sees = async (text: string | RegExp) => {
       await expect.poll(screen, patiently).toMatch(text)
     }
-    await sees(/Inbox \d+ wait/)
+    await sees(/Inbox \d+ pending/)
     return { ...terminal, sees }
   }
 

@@ -3,7 +3,7 @@ import { proposal } from './acts.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { movableClock } from './governed.ts'
-import { clientOf, fixture, overMcp, proposed, speakersOf } from './speakers.ts'
+import { createClient, fixture, overMcp, proposed, createSpeakers } from './speakers.ts'
 import type { Said, Speaker } from './speakers.ts'
 
 const forPeople = (id: string): [string, object][] => [
@@ -32,7 +32,7 @@ describe('authentication on', () => {
   let sales: Speaker
   beforeAll(async () => {
     app = await startTestApp({}, { fixture })
-    ;({ owner, reviewer, sales } = await speakersOf(app))
+    ;({ owner, reviewer, sales } = await createSpeakers(app))
   })
   afterAll(() => app.close())
 
@@ -171,7 +171,7 @@ describe('authentication off', () => {
     const [, [overrideTool, overriding] = ['', {}]] = forPeople(id)
     const rejected = await mcp.call(overrideTool, { ...overriding, proposal_id: await propose() })
     expect(rejected).toMatchObject({ isError: false, verified: false, trust_level: 0.3 })
-    const entry = await clientOf(app, app.owner).ask('/api/ledger?type=approval.approved')
+    const entry = await createClient(app, app.owner).ask('/api/ledger?type=approval.approved')
     expect(entry.body['entries']).toMatchObject([
       { actor: { kind: 'human', id: 'unverified', verified: false }, data: { channel: 'mcp' } },
     ])
@@ -189,7 +189,7 @@ describe('authentication off', () => {
       isError: true,
       code: 'already_decided',
     })
-    expect((await clientOf(app, app.owner).list(`?ids=${call}`)).items).toMatchObject([
+    expect((await createClient(app, app.owner).list(`?ids=${call}`)).items).toMatchObject([
       { status: 'pending' },
     ])
     // The default list contains none of these tools; ?tools=all contains those for unverified callers (SV17).
@@ -202,9 +202,9 @@ describe('over time', () => {
   test('A7 pending, deferred and decided items survive a restart', async () => {
     const settings = { 'approvals.undo_hold': '1s' }
     const first = await startTestApp(settings)
-    const owner = clientOf(first, first.owner)
+    const owner = createClient(first, first.owner)
     const { token } = await owner.call('cowork_add_agent', { id: 'sales' })
-    const sales = clientOf(first, String(token))
+    const sales = createClient(first, String(token))
     const [waits, held, done] = [
       await proposed(sales, { domain: 'a' }),
       await proposed(sales, { domain: 'b', proposed_change: { owner: 'me' } }),
@@ -219,7 +219,10 @@ describe('over time', () => {
 
     const second = await startTestApp(settings, { state: first.state })
     onTestFinished(() => second.close())
-    const [people, agent] = [clientOf(second, second.owner), clientOf(second, String(token))]
+    const [people, agent] = [
+      createClient(second, second.owner),
+      createClient(second, String(token)),
+    ]
     const statusOf = async (id: string) => (await people.list(`?ids=${id}`)).items[0]?.status
     await expect.poll(() => statusOf(held)).toBe('approved')
     expect(await statusOf(waits)).toBe('pending')
@@ -235,9 +238,9 @@ describe('over time', () => {
     const clock = movableClock()
     const app = await startTestApp({}, { now: clock.now })
     onTestFinished(() => app.close())
-    const owner = clientOf(app, app.owner)
+    const owner = createClient(app, app.owner)
     const { token } = await owner.call('cowork_add_agent', { id: 'sales' })
-    const sales = clientOf(app, String(token))
+    const sales = createClient(app, String(token))
     const id = await proposed(sales)
     clock.move(-4 * 60_000)
     expect(await sales.call('cowork_check_trust', { domain: 'crm' })).toMatchObject({

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestApp } from './app.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 import type { Said } from './speakers.ts'
 
 /** What the steps before have left behind for the next. */
@@ -31,7 +31,7 @@ export type Example = {
   readonly keep?: Readonly<Record<string, string>>
 }
 
-const owner = ({ app }: Scene) => clientOf(app, app.owner)
+const owner = ({ app }: Scene) => createClient(app, app.owner)
 const project = 'web'
 const proposal = {
   domain: 'crm.deals',

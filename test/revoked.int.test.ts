@@ -10,7 +10,7 @@ import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { createTestDatabase } from './databases.ts'
 import { agentOf, newFolder, openPlace } from './files.ts'
-import { clientOf, proposed } from './speakers.ts'
+import { createClient, proposed } from './speakers.ts'
 
 type Door = 'http' | 'stdio'
 type Era = 'auto' | 'legacy'
@@ -108,7 +108,7 @@ test('I4 J31 connections at another daemon end, too', async () => {
   onTestFinished(() => there.close())
   const { token } = await agentOf(there, 'writer')
   const agent = await watching(there, token, 'http', 'auto')
-  await clientOf(here, here.owner).call('cowork_revoke_agent', { id: 'writer' })
+  await createClient(here, here.owner).call('cowork_revoke_agent', { id: 'writer' })
   await expect.poll(agent.hasEnded).toBe(true)
 })
 
@@ -220,7 +220,7 @@ test.each(doors)(
     open.told.length = 0
     writeFileSync(join(app.workspace, 'a.txt'), 'one and two and three')
     const given = { path: newFolder(), permission: 'read', agent: 'first' }
-    await clientOf(app, app.owner).call('add_grant', given)
+    await createClient(app, app.owner).call('add_grant', given)
     await expect
       .poll(() => reader.told)
       .toEqual(expect.arrayContaining(['workspace:///a.txt', 'cowork://grants']))

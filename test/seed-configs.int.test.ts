@@ -58,7 +58,7 @@ test.each([
   ['004-restrictions.yaml', 'fileops-mcp.yaml', []],
   ['004-cleanup.yaml', 'fileops-mcp.yaml', [...cleanup, 'cleanup.notify_before_delete']],
   ['004-grants-config.yaml', 'grants-config.yaml', []],
-])('SV5 RM4 %s starts as it is printed, directly and imported', async (name, as, expected) => {
+])('SV5 RM4 %s starts unchanged, directly and imported', async (name, as, expected) => {
   const { home, cowork, start } = newHome()
   const file = join(home, as)
   writeFileSync(file, withTokens(sample(name)))
@@ -80,7 +80,7 @@ test('SV5 SV20 RM4 the File Ops server is imported with localhost, reported, and
   // Found in the home without an option.
   const made = await cowork(['init', '--yes'])
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  expect(made.stderr).toContain(`server.host of ${file} is imported as localhost, not 0.0.0.0`)
+  expect(made.stderr).toContain(`server.host of ${file} is imported as localhost instead of 0.0.0.0`)
   const config = join(home, '.cowork', 'cowork.yaml')
   for (const key of cleanup) expect(made.stderr).toMatch(new RegExp(`${key} \\(${config}:\\d+\\)`))
   const { warnings } = await start()

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 
 type Sample = readonly [tool: string, args: object]
 
@@ -194,7 +194,7 @@ describe('SV27 the sample calls of the source projects', () => {
     app = await startTestApp()
     client = new Client({ name: 'seed', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StreamableHTTPClientTransport(new URL(app.mcpUrl)))
-    await clientOf(app, app.owner).call('worksync_register_project', { project: 'web' })
+    await createClient(app, app.owner).call('worksync_register_project', { project: 'web' })
   })
   afterAll(async () => {
     await client.close()
@@ -222,7 +222,7 @@ describe('SV27 the sample calls of the source projects', () => {
 
 test('RW3 unknown arguments are refused and nothing is stored', async () => {
   const app = await startTestApp()
-  const person = clientOf(app, app.owner)
+  const person = createClient(app, app.owner)
   await person.call('worksync_register_project', { project: 'web' })
   await person.call('worksync_create_sprint', { project: 'web', sprint_id: 's1', title: 'One' })
   const story = { project: 'web', sprint_id: 's1', title: 'A story' }

@@ -6,7 +6,7 @@ import { newPlace, testPlace } from './cli.ts'
 
 const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
 
-/** A stand-in for a program of this machine: says what it was asked, and ends as told. */
+/** A stand-in for a program of this machine: records its arguments and exits with the given code. */
 function standIn(folder: string, name: string, script: string): Record<string, string> {
   const bin = join(folder, 'bin')
   mkdirSync(bin, { recursive: true })
@@ -21,14 +21,14 @@ describe('with a daemon', () => {
   beforeAll(() => cowork(['start']))
   afterAll(place.end)
 
-  test('K1, I6 open prints a one-time link where there is no display, to the screen that was asked for', async () => {
+  test('K1, I6 open prints a sign-in link to the requested screen without a display', async () => {
     const { code, stdout, stderr } = await cowork(['open', 'audit'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^http:\/\/localhost:\d+\/audit#code=[\w-]{43}\n$/)
     expect(stderr).toContain('works once')
   })
 
-  test('K1 open hands the link to the browser where there is one, and prints it when that fails', async () => {
+  test('K1 open passes the link to the browser, and prints it if that fails', async () => {
     const log = join(state, 'opened')
     const env = { ...standIn(state, 'xdg-open', `echo "$1" > ${log}`), DISPLAY: ':0' }
     const { stdout } = await cowork(['open', '--json'], env)
@@ -39,14 +39,14 @@ describe('with a daemon', () => {
     expect((await cowork(['open', '--print'], env)).stdout).toMatch(/^http/)
   })
 
-  test('K9 the Inspector is started at a pinned version, on this daemon, with a token by reference', async () => {
+  test('K9 starts the Inspector at a pinned version, on this daemon, with a token by reference', async () => {
     const env = standIn(state, 'npx', 'echo "$@"; exit 5')
     const open = await cowork(['inspect'], env)
     expect(open.code).toBe(5)
     expect(open.stdout).toMatch(
       /^--yes @modelcontextprotocol\/inspector@2\.12\.0 --web -- \S+ \S+cowork\.mjs mcp --agent inspector --tools all/,
     )
-    // An open door stays open.
+    // Authentication stays off.
     expect(existsSync(paths.agentToken('inspector'))).toBe(false)
     await cowork(['agents', 'add', 'first'])
     const closed = await cowork(['inspect'], env)
@@ -80,7 +80,7 @@ describe('with a daemon', () => {
   })
 })
 
-test('K11, K3 run gives the program its secrets, its signals and its exit code, and nobody else', async () => {
+test('K11, K3 run passes secrets and signals only to the program, and returns its exit code', async () => {
   const { cowork, state } = testPlace()
   writeFileSync(join(state, 'secret'), 'hidden\n', { mode: 0o600 })
   writeFileSync(join(state, 'a.env'), `KEY=file:${join(state, 'secret')}\nPLAIN=first\n`)
@@ -110,7 +110,7 @@ test('K11, K3 run gives the program its secrets, its signals and its exit code, 
 describe('init', () => {
   const grants = 'grants:\n  - path: docs/\n    permission: read\n'
 
-  test('SV5, K1 init makes the folder and a configuration with its manual, and imports what it finds', async () => {
+  test('SV5, K1 init creates the state directory and a documented configuration, and imports existing files', async () => {
     const { cowork, state } = testPlace()
     const home = join(state, 'home')
     mkdirSync(home)
@@ -136,7 +136,7 @@ describe('init', () => {
     expect((await cowork(['doctor', '--json'], env)).code).toBe(0)
   })
 
-  test('SV5 a file that is named is merged into what is there, with a backup', async () => {
+  test('SV5 merges a named file into the existing configuration, with a backup', async () => {
     const { cowork, state, paths } = testPlace('# mine\ntrust: { default_level: 0.4 }\n')
     const before = readFileSync(paths.config, 'utf8')
     writeFileSync(join(state, 'other.yaml'), grants)
@@ -147,7 +147,7 @@ describe('init', () => {
     expect(readFileSync(paths.config, 'utf8')).toContain('permission: read')
   })
 
-  test('SV5 a file with a fault is refused at its line, and nothing is written', async () => {
+  test('SV5 refuses an invalid file at its line and writes nothing', async () => {
     const { cowork, state, paths } = testPlace()
     const before = readFileSync(paths.config, 'utf8')
     writeFileSync(join(state, 'cowork.config.yaml'), 'trust:\n  default_level: 7\n')
@@ -161,7 +161,7 @@ describe('init', () => {
     expect(own.stderr).toContain(`${paths.config}:`)
   })
 
-  test('K1, K4 init starts the daemon and connects the clients that are named', async () => {
+  test('K1, K4 init starts the daemon and connects the named clients', async () => {
     const { cowork, state } = testPlace()
     const made = await cowork(['init', '--yes', '--connect', 'codex', 'cursor'])
     expect(made, made.stderr).toMatchObject({ code: 0 })
@@ -173,7 +173,7 @@ describe('init', () => {
 })
 
 describe.runIf(process.platform === 'linux')('service and uninstall', () => {
-  test('K12 where systemd does not answer that is said, and nothing is written', async () => {
+  test('K12 without systemd, the error says so and nothing is written', async () => {
     const { cowork, state } = testPlace()
     const env = standIn(state, 'systemctl', 'echo "Failed to connect to bus" >&2; exit 1')
     const refused = await cowork(['service', 'install', '--yes'], env)
@@ -187,7 +187,7 @@ describe.runIf(process.platform === 'linux')('service and uninstall', () => {
     )
   })
 
-  test('K12 the service is installed, seen by the doctor, and removed', async () => {
+  test('K12 installs the service, shows it in doctor, and removes it', async () => {
     const { cowork, state } = testPlace()
     const log = join(state, 'asked')
     const env = standIn(state, 'systemctl', `echo "$@" >> ${log}`)
@@ -204,7 +204,7 @@ describe.runIf(process.platform === 'linux')('service and uninstall', () => {
     expect(readFileSync(log, 'utf8')).toContain(`--user disable ${name}`)
   })
 
-  test('K12 uninstall undoes connects and the service and ends the daemon; data stays until --purge', async () => {
+  test('K12 uninstall removes connections and the service and stops the daemon; data stays until --purge', async () => {
     const { cowork, state, paths } = testPlace()
     const env = { ...standIn(state, 'systemctl', 'exit 0'), HOME: join(state, 'home') }
     mkdirSync(env.HOME)

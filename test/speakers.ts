@@ -1,4 +1,4 @@
-// Whoever speaks to a running daemon: agents and people with their tokens, over HTTP and over MCP.
+// Clients of a running daemon: agents and people with their tokens, over HTTP and MCP.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { actingTool } from './acting.ts'
@@ -18,8 +18,8 @@ export type Said = Record<string, unknown>
 type Item = { id: string; status: string; kind: string; requester: string } & Said
 export type Page = { items: Item[]; next: string | null; counts: Record<string, number> } & Said
 
-/** Speaks to a daemon over HTTP, as whoever holds the token. */
-export function clientOf({ url }: TestApp, token: string) {
+/** Calls a daemon over HTTP with the token. */
+export function createClient({ url }: TestApp, token: string) {
   async function ask(path: string, body?: object): Promise<{ status: number; body: Said }> {
     const method = body ? 'POST' : 'GET'
     const asked = fetch(`${url}${path}`, {
@@ -60,28 +60,28 @@ export async function overMcp(app: TestApp, token?: string) {
     ): Promise<Said & { isError: boolean; text: string; types: string[] }> {
       const answer = await client.callTool({ name, arguments: { ...args } })
       const blocks = answer.content as { type: string; text?: string }[]
-      const said = answer.structuredContent as Said | undefined
+      const structured = answer.structuredContent as Said | undefined
       const types = blocks.map(({ type }) => type)
-      return { isError: answer.isError === true, text: blocks[0]?.text ?? '', types, ...said }
+      return { isError: answer.isError === true, text: blocks[0]?.text ?? '', types, ...structured }
     },
   }
 }
 
-export type Speaker = ReturnType<typeof clientOf>
+export type Speaker = ReturnType<typeof createClient>
 export const proposed = async (by: Speaker, more: object = {}) =>
   String((await by.call('cowork_propose', proposal(more)))['proposal_id'])
 
-/** An owner, a reviewer named Rita and two agents, which close the door. */
-export async function speakersOf(app: TestApp) {
-  const owner = clientOf(app, app.owner)
+/** Creates an owner, a reviewer named Rita and two agents, which turn on authentication. */
+export async function createSpeakers(app: TestApp) {
+  const owner = createClient(app, app.owner)
   const agent = async (id: string) =>
-    clientOf(app, String((await owner.call('cowork_add_agent', { id }))['token']))
+    createClient(app, String((await owner.call('cowork_add_agent', { id }))['token']))
   const { link } = await owner.call('cowork_invite_person', { name: 'Rita', role: 'reviewer' })
   const code = String(link).split('=').at(-1)
-  const { body } = await clientOf(app, '').ask('/api/sessions', { code })
+  const { body } = await createClient(app, '').ask('/api/sessions', { code })
   return {
     owner,
-    reviewer: clientOf(app, String(body['token'])),
+    reviewer: createClient(app, String(body['token'])),
     sales: await agent('sales'),
     support: await agent('support'),
   }

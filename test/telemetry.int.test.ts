@@ -5,7 +5,7 @@ import { proposal } from './acts.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { recordOf, startCollector } from './collector.ts'
-import { clientOf, fixture } from './speakers.ts'
+import { createClient, fixture } from './speakers.ts'
 import type { Said } from './speakers.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -24,7 +24,7 @@ async function start() {
     { fixture },
   )
   onTestFinished(app.close)
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const { token } = (await owner.call('cowork_add_agent', { id: 'sales' })) as { token: string }
   const told = async () => {
     await app.close()
@@ -32,7 +32,7 @@ async function start() {
     const named = (name: string) => collector.spans.filter((span) => span.name === name)
     return { ...collector, named }
   }
-  return { app, owner, sales: clientOf(app, token), token, told }
+  return { app, owner, sales: createClient(app, token), token, told }
 }
 
 test('L13 a span contains the ids of its call and approval, as in the ledger', async () => {

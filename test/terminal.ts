@@ -12,7 +12,7 @@ type Place = Pick<ReturnType<typeof newPlace>, 'state' | 'env'>
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** `cowork` in a real pseudo-terminal, made by `script`, with somebody at its keys. */
+/** Runs `cowork` in a real pseudo-terminal, created by `script`, with simulated keys. */
 export function inTerminal(place: Place, args: string[], env: Record<string, string> = {}) {
   const name = join(place.state, `terminal-${Math.random().toString(36).slice(2)}`)
   const command = [process.execPath, launcher, ...args].map(quoted).join(' ')
@@ -32,7 +32,7 @@ export function inTerminal(place: Place, args: string[], env: Record<string, str
   return {
     output: () => output,
     press: (keys: string) => void child.stdin.write(keys),
-    /** The lines of the frame drawn last. */
+    /** The lines of the last frame. */
     lines(): string[] {
       const frame = output.slice(output.lastIndexOf('\u001b[H'))
       return stripVTControlCharacters(frame).split('\r\n')
@@ -41,7 +41,7 @@ export function inTerminal(place: Place, args: string[], env: Record<string, str
       const tty = readFileSync(name, 'utf8').trim()
       execFileSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)])
     },
-    /** How the terminal was set before and after. */
+    /** Terminal settings before and after. */
     settings: () =>
       ['before', 'after'].map((when) =>
         readFileSync(`${name}.${when}`, 'utf8').replace(/^.*\n/, ''),

@@ -1,9 +1,9 @@
-// The rights of an ordinary account, also where the tests run as an administrator, whom no mode keeps out.
+// Drops the rights of an administrator, who bypasses file modes, for tests that run as root.
 const version = 0x20080522
-/** To read and to write whatever its mode says, and to act as its owner: capabilities(7). */
+/** Capabilities to bypass file modes and ownership: capabilities(7). */
 const aboveModes = 0b1110
 
-/** Runs `use` in this thread without them. For what is done in this thread: others keep theirs. */
+/** Runs `use` in this thread without the capabilities; other threads keep them. */
 export async function unprivileged<T>(use: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return use()
   const { default: koffi } = await import('koffi')

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect } from 'vitest'
 import type { TestApp } from './app.ts'
 import { cowork } from './daemon.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 import type { Said } from './speakers.ts'
 import { parsed } from './work.ts'
 
@@ -29,7 +29,7 @@ export async function connectOverStdio(state: string, token: string): Promise<Cl
 
 /** Creates an agent and connects it over the given transport. */
 export async function connectTo(app: TestApp, id: string, door: Door, url = app.mcpUrl) {
-  const added = await clientOf(app, app.owner).call('cowork_add_agent', { id })
+  const added = await createClient(app, app.owner).call('cowork_add_agent', { id })
   const token = String(added['token'])
   const client = newClient(id)
   await client.connect(door === 'http' ? overHttp(url, token) : overStdio(app.state, token))

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { mountSmallDisk } from './small-disk.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
 import { connectTo, workFile, parseIndexFile, settled } from './work-clients.ts'
 import type { WorkClient } from './work-clients.ts'
@@ -17,7 +17,7 @@ let owner: Speaker
 let agent: WorkClient
 beforeAll(async () => {
   app = await startTestApp({ 'work.auto_sync': false })
-  owner = clientOf(app, app.owner)
+  owner = createClient(app, app.owner)
   agent = await connectTo(app, 'worker', 'http')
 })
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 async function begin(at: TestApp, project: string): Promise<string> {
-  const by = clientOf(at, at.owner)
+  const by = createClient(at, at.owner)
   await by.call('worksync_register_project', { project })
   await by.call('worksync_create_sprint', { project, sprint_id: 'one', status: 'active' })
   await by.call('worksync_add_story', { project, sprint_id: 'one', title: 'The first' })
@@ -133,7 +133,7 @@ test('W3 W7 on a full or read-only disk acknowledged changes are written later a
   let second: TestApp | undefined
   try {
     second = await startTestApp({ 'work.auto_sync': false }, { state })
-    const by = clientOf(second, second.owner)
+    const by = createClient(second, second.owner)
     const project = 'small'
     await begin(second, project)
     const inFile = () => findStory(parseIndexFile(second as TestApp, project), 'STORY-1')?.notes

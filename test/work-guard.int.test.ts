@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
 
 const key = 'TOP-SECRET-KEY'
@@ -43,9 +43,9 @@ beforeAll(async () => {
   symlinkSync(inHome('diary.md'), join(repo, 'diary.md'))
   linkSync(inHome('diary.md'), join(repo, 'hard.md'))
   app = await startTestApp()
-  owner = clientOf(app, app.owner)
+  owner = createClient(app, app.owner)
   const agent = async (id: string) =>
-    clientOf(app, String((await owner.call('cowork_add_agent', { id }))['token']))
+    createClient(app, String((await owner.call('cowork_add_agent', { id }))['token']))
   sales = await agent('sales')
   support = await agent('support')
   registry = join(app.state, 'worksync', 'config.yaml')

@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { startTestApp } from './app.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 
 async function openWork(project: string) {
   const app = await startTestApp()
   onTestFinished(() => app.close())
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const folder = join(app.state, 'worksync', 'projects', project)
   const index = join(folder, 'work-index.yaml')
   /** Validates the file with the published schema, resolved as an editor does. */

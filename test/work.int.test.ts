@@ -5,7 +5,7 @@ import { readDaemonInfo, statePaths } from '../src/base/state.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { entriesOf } from './files.ts'
-import { clientOf } from './speakers.ts'
+import { createClient } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
 import { connectBy, connectOverStdio, connectTo, parseIndexFile, settled } from './work-clients.ts'
 import type { WorkClient } from './work-clients.ts'
@@ -19,7 +19,7 @@ let clients: WorkClient[]
 
 beforeAll(async () => {
   app = await startTestApp({ 'work.auto_sync': false })
-  owner = clientOf(app, app.owner)
+  owner = createClient(app, app.owner)
   claude = await connectTo(app, 'claude', 'http')
   codex = await connectTo(app, 'codex', 'stdio')
   gemini = await connectTo(app, 'gemini', 'http')
@@ -86,7 +86,7 @@ test('W20 N10 for each of two hundred stories exactly one of sixteen concurrent 
   const racers = await Promise.all(
     Array.from({ length: 16 }, async (_, n) => {
       const { token } = await owner.call('cowork_add_agent', { id: `racer-${n}` })
-      return clientOf(app, String(token))
+      return createClient(app, String(token))
     }),
   )
   const winners = new Map<string, string>()
@@ -240,7 +240,7 @@ test('W1 W2 the second listener serves only the work tools, with the key or anot
     expect((await ask(`Bearer ${key}`)).status).toBe(200)
     // The key is shared; the `agent` parameter is recorded as a claim (W8).
     const keyed = await connectBy(url, key)
-    const person = clientOf(second, second.owner)
+    const person = createClient(second, second.owner)
     await person.call('worksync_register_project', { project: 'p' })
     const result = await keyed.callTool({
       name: 'worksync_add_backlog',
@@ -267,7 +267,7 @@ test('RM2 W2 with the key set, work needs it or another valid token at every end
     { shared: { worksyncKey: key } },
   )
   try {
-    const person = clientOf(keyed, keyed.owner)
+    const person = createClient(keyed, keyed.owner)
     await person.call('worksync_register_project', { project: 'secret-plan' })
     const prompt = join(keyed.state, 'worksync', 'projects', 'secret-plan', 'PROMPTS', 'own.md')
     writeFileSync(prompt, 'OUR WORDS')

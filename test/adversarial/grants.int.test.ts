@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestApp } from '../app.ts'
-import { clientOf } from '../speakers.ts'
+import { createClient } from '../speakers.ts'
 import type { Said } from '../speakers.ts'
 import { openStand, secret, secretName } from './stand.ts'
 import type { Agent, Stand } from './stand.ts'
@@ -130,7 +130,7 @@ test('N33 GR3: who asks for access learns nothing of what is there', async () =>
   const id = String(output['request_id'])
   const person = await stand.owner.ask(`/api/approvals/${id}`)
   expect(JSON.stringify(person.body)).toContain('unheard-of.txt')
-  const own = clientOf(stand.app, stand.token)
+  const own = createClient(stand.app, stand.token)
   for (const address of [
     '/api/approvals',
     `/api/approvals/${id}`,
@@ -168,9 +168,9 @@ test('N33 PV4 case 85: under a grant around it, cowork’s own state is not ther
     { state: join(around, 'state') },
   )
   onTestFinished(() => app.close())
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const added = await owner.call('cowork_add_agent', { id: 'mallory' })
-  const mallory = clientOf(app, String(added['token']))
+  const mallory = createClient(app, String(added['token']))
   const inState = join(around, 'state', 'cowork.db')
   expect(fs.existsSync(inState)).toBe(true)
   expect(await mallory.call('read_file', { path: inState })).toMatchObject({

@@ -8,7 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { startTestApp } from '../app.ts'
 import { cowork } from '../daemon.ts'
-import { clientOf } from '../speakers.ts'
+import { createClient } from '../speakers.ts'
 import type { Said } from '../speakers.ts'
 import { contentIn, readText } from '../text-results.ts'
 
@@ -73,7 +73,7 @@ export async function openStand(settings: Record<string, unknown> = {}) {
 
   const state = folder('state')
   const app = await startTestApp({ 'workspace.path': workspace, ...settings }, { state })
-  const owner = clientOf(app, app.owner)
+  const owner = createClient(app, app.owner)
   const token = String((await owner.call('cowork_add_agent', { id: 'mallory' }))['token'])
   const grant = async (path: string, permission: string, more: object = {}): Promise<string> =>
     String((await owner.call('add_grant', { path, permission, ...more }))['id'])

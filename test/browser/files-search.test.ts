@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { pdfOf } from '../documents.ts'
+import { buildPdf } from '../documents.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 
@@ -53,7 +53,7 @@ test('C13 FT6 where nothing is found it says where, and leads further', async ()
 test('FT6 what was not looked into is said, and why a query cannot be asked', async () => {
   allowError(/status of 4/)
   const app = await start()
-  writeFileSync(join(app.workspace, 'Documents', 'offer.pdf'), pdfOf('licences'))
+  writeFileSync(join(app.workspace, 'Documents', 'offer.pdf'), buildPdf('licences'))
   const page = await visit(app, '/files?q=licences&by=content')
   const offer = join(app.workspace, 'Documents', 'offer.pdf')
   const left = `1 document was not searched (use read_file): ${offer}`

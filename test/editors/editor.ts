@@ -1,5 +1,5 @@
-// A person with an editor: loads the file, thinks, saves. `node editor.ts <path> <style> <edits> <seed>`; a line
-// of JSON for every edit that was saved. Works on the text alone, as people do.
+// Simulates a person with an editor: loads the file, waits, saves. `node editor.ts <path> <style> <edits> <seed>`; prints
+// a line of JSON per saved edit. Works on the text only, as people do.
 import {
   closeSync,
   fsyncSync,
@@ -18,11 +18,11 @@ export type Style = (typeof styles)[number]
 
 /** One saved edit: what it wrote, over what; or that it deleted the story whose estimate was `seen`. */
 export type Edit =
-  | { readonly act: 'field' | 'path' | 'story'; readonly id: string; readonly said: string }
+  | { readonly act: 'field' | 'path' | 'story'; readonly id: string; readonly marker: string }
   | {
       readonly act: 'notes'
       readonly id: string
-      readonly said: string
+      readonly marker: string
       readonly over: string
     }
   | { readonly act: 'delete'; readonly id: string; readonly seen: number }
@@ -34,11 +34,11 @@ const between = (random: () => number, least: number, most: number) =>
 const blockOf = (text: string, id: string): string | undefined =>
   new RegExp(`^ {6}- id: ${id}\\n(?: {8}.*\\n|\\n)*`, 'm').exec(text)?.[0]
 
-/** The text with the edit in it; nothing where there is no place for it at present. */
+/** Returns the text with the edit, or undefined if it does not fit at present. */
 function edited(text: string, random: () => number, n: number): [string, Edit] | undefined {
   const id = `s-${between(random, 1, 5)}`
   const block = blockOf(text, id)
-  const said = `hand-${n}`
+  const marker = `hand-${n}`
   const put = (next: string) => text.replace(block ?? '', () => next)
   const chance = random()
   if (chance < 0.1) {
@@ -50,20 +50,20 @@ function edited(text: string, random: () => number, n: number): [string, Edit] |
   }
   if (block === undefined) return undefined
   if (chance < 0.2) {
-    const added = `      - id: ${said}\n        title: By hand\n        status: planned\n`
-    return [put(block + added), { act: 'story', id: said, said }]
+    const added = `      - id: ${marker}\n        title: By hand\n        status: planned\n`
+    return [put(block + added), { act: 'story', id: marker, marker }]
   }
   if (chance < 0.45) {
     const [, over] = /^ {8}notes: (\S+)/m.exec(block) ?? []
     if (over === undefined) return undefined
-    const next = block.replace(/^( {8}notes:).*$/m, `$1 ${said}  # mine`)
-    return [put(next), { act: 'notes', id, said, over }]
+    const next = block.replace(/^( {8}notes:).*$/m, `$1 ${marker}  # mine`)
+    return [put(next), { act: 'notes', id, marker, over }]
   }
   if (chance < 0.65) {
-    const next = block.replace(/^( {8}paths: \[.*)\]$/m, `$1, ${said}]`)
-    return next === block ? undefined : [put(next), { act: 'path', id, said }]
+    const next = block.replace(/^( {8}paths: \[.*)\]$/m, `$1, ${marker}]`)
+    return next === block ? undefined : [put(next), { act: 'path', id, marker }]
   }
-  return [put(`${block}        x_${said}: ${said}\n`), { act: 'field', id, said }]
+  return [put(`${block}        x_${marker}: ${marker}\n`), { act: 'field', id, marker }]
 }
 
 const saves: Record<Style, (path: string, held: number, text: string) => void> = {

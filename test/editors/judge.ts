@@ -1,33 +1,33 @@
-// Whether all that a person and a program did to a plan is accounted for. Pure.
+// Checks that all changes of a person and a program are accounted for. Pure.
 import type { Change, WorkIndex } from '../../src/work/model.ts'
 import { canonicalKey } from '../../src/work/merge/lists.ts'
 import { findStory } from '../work.ts'
 import type { Edit } from './editor.ts'
 
-type Said = { readonly id: string; readonly said: string }
+type MarkedChange = { readonly id: string; readonly marker: string }
 
-/** What the program was told is done. */
+/** Changes acknowledged to the program. */
 export type Done = {
   mutations: number
   readonly estimates: Map<string, number>
-  readonly paths: Said[]
+  readonly paths: MarkedChange[]
   readonly history: string[]
-  readonly comments: Said[]
+  readonly comments: MarkedChange[]
 }
 
 export type Case = {
   readonly edits: readonly Edit[]
   readonly done: Done
-  /** The whole journal. */
+  /** The full history. */
   readonly changes: readonly Change[]
-  /** What the store says in the end, and the file. */
+  /** The final content of the store and of the file. */
   readonly index: WorkIndex
   readonly file: WorkIndex
-  /** Old history that has moved out of it (W25). */
+  /** History that has been archived (W25). */
   readonly archived: WorkIndex['history']
 }
 
-/** What went wrong, in words. */
+/** Describes lost changes. */
 export const judge = (given: Case): string[] => [
   ...ofPerson(given),
   ...ofProgram(given),
@@ -37,7 +37,7 @@ export const judge = (given: Case): string[] => [
     : ['the file does not say what the store says']),
 ]
 
-/** Every edit is in the plan, was there until somebody changed it knowingly, or is told as a conflict. */
+/** Every edit is in the index, was replaced knowingly, or is reported as a conflict. */
 function ofPerson({ edits, changes, index }: Case): string[] {
   const external = changes.filter((change) => change.external)
   const isTold = (id: string, field: string, theirs?: string) =>
@@ -60,19 +60,21 @@ function ofPerson({ edits, changes, index }: Case): string[] {
       const story = findStory(index, edit.id)
       switch (edit.act) {
         case 'field':
-          return story?.[`x_${edit.said}`] !== edit.said
+          return story?.[`x_${edit.marker}`] !== edit.marker
         case 'path':
-          return !story?.paths?.includes(edit.said)
+          return !story?.paths?.includes(edit.marker)
         case 'story':
           return story?.title !== 'By hand'
         case 'delete':
           return story !== undefined && !isRemoved(edit.id) && !isTold(edit.id, '*')
         case 'notes': {
           const isOwn = edits.some(
-            (later) => later.act === 'notes' && later.id === edit.id && later.over === edit.said,
+            (later) => later.act === 'notes' && later.id === edit.id && later.over === edit.marker,
           )
           return (
-            !isOwn && !wasTaken(edit.id, 'notes', edit.said) && !isTold(edit.id, 'notes', edit.said)
+            !isOwn &&
+            !wasTaken(edit.id, 'notes', edit.marker) &&
+            !isTold(edit.id, 'notes', edit.marker)
           )
         }
         default:
@@ -82,11 +84,11 @@ function ofPerson({ edits, changes, index }: Case): string[] {
     .map((edit) => `the person’s ${JSON.stringify(edit)} is lost`)
 }
 
-/** What was acknowledged is there, unless a person who knew it took it away. */
+/** Every acknowledged change is present, unless a person removed it knowingly. */
 function ofProgram({ done, index, edits, archived }: Case): string[] {
   const lost: string[] = []
-  const has = (list: readonly unknown[] | undefined, said: string) =>
-    list?.some((one) => one === said || (one as { text?: string }).text === said) === true
+  const has = (list: readonly unknown[] | undefined, marker: string) =>
+    list?.some((item) => item === marker || (item as { text?: string }).text === marker) === true
   for (const [id, estimate] of done.estimates) {
     const story = findStory(index, id)
     const wasSeen = edits.some(
@@ -95,18 +97,19 @@ function ofProgram({ done, index, edits, archived }: Case): string[] {
     if (story ? story.estimate !== estimate : !wasSeen)
       lost.push(`the program’s estimate ${estimate} of ${id} is lost (${story?.estimate})`)
   }
-  for (const { id, said } of done.paths)
-    if (!has(findStory(index, id)?.paths, said)) lost.push(`the program’s path ${said} is lost`)
-  for (const { id, said } of done.comments)
-    if (!has(findStory(index, id)?.comments, said)) lost.push(`the comment ${said} is lost`)
+  for (const { id, marker } of done.paths)
+    if (!has(findStory(index, id)?.paths, marker)) lost.push(`the program’s path ${marker} is lost`)
+  for (const { id, marker } of done.comments)
+    if (!has(findStory(index, id)?.comments, marker)) lost.push(`the comment ${marker} is lost`)
   const summaries = new Set([...archived, ...index.history].map(({ summary }) => summary))
-  for (const said of done.history) if (!summaries.has(said)) lost.push(`history ${said} is lost`)
+  for (const marker of done.history)
+    if (!summaries.has(marker)) lost.push(`history ${marker} is lost`)
   return lost
 }
 
-/** No edit changed what the person did not touch: old values that an editor still had are no edits. */
+/** No edit changed untouched fields: stale values in the editor are not edits. */
 function takenBack({ changes, edits }: Case): string[] {
-  const written = new Set(edits.flatMap((edit) => (edit.act === 'delete' ? [] : [edit.said])))
+  const written = new Set(edits.flatMap((edit) => (edit.act === 'delete' ? [] : [edit.marker])))
   const isOwn = (field: string, to: unknown) =>
     ['rev', 'updated', 'by', 'paths'].includes(field) ||
     field.startsWith('x_hand-') ||
@@ -123,7 +126,7 @@ function takenBack({ changes, edits }: Case): string[] {
     )
 }
 
-/** The same words for the same plan, in whatever order it stands. */
+/** Canonical text of an index, independent of order. */
 function allOf(index: WorkIndex): string {
   const byId = (list: readonly { readonly id: string }[]) =>
     list.map((one) => canonicalKey(one)).toSorted()

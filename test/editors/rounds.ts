@@ -1,5 +1,5 @@
-// W41: a program changes the plan without pause while a person edits its file. What either side did is
-// followed through the journal, so that nothing can be lost without a word about it.
+// W41: a program changes work items continuously while a person edits the file. All changes are followed through the
+// history, so that no loss goes unnoticed.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import type { Done } from './judge.ts'
 import { guardFiles } from '../guarded-files.ts'
 
 const project = 'shared'
-/** A late save is found within this time after the last one. */
+/** A late save is detected within this time after the last one. */
 const patience = 8000
 
 const engine: Engine = {
@@ -51,13 +51,13 @@ conflicts: []
 export type EditorResult = {
   readonly edits: number
   readonly mutations: number
-  /** Both wrote the same: settled by nobody yet, and told. */
+  /** Open conflicts: both sides changed the same value. */
   readonly conflicts: number
-  /** In words; none if all is well. */
+  /** Descriptions of lost changes; empty if none. */
   readonly lost: readonly string[]
 }
 
-/** A program that changes something, is answered, and goes on; remembers what was acknowledged. */
+/** A program that makes changes in a loop and records the acknowledged ones. */
 function createProgram(desk: Desk, random: () => number) {
   const done: Done = { mutations: 0, estimates: new Map(), paths: [], history: [], comments: [] }
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? ''
@@ -77,7 +77,7 @@ function createProgram(desk: Desk, random: () => number) {
       if ((story.paths ?? []).length > 90) return
       const paths = [...(story.paths ?? []), `agent-${n}`]
       await update(id, { paths, expect_rev: story.rev })
-      done.paths.push({ id, said: `agent-${n}` })
+      done.paths.push({ id, marker: `agent-${n}` })
     },
     async (n: number) => {
       await desk.ask('history', { project, summary: `agent-${n}` })
@@ -86,10 +86,10 @@ function createProgram(desk: Desk, random: () => number) {
     async (n: number) => {
       const id = pick(shared)
       await desk.ask('comment', { project, story_id: id, text: `agent-${n}` })
-      done.comments.push({ id, said: `agent-${n}` })
+      done.comments.push({ id, marker: `agent-${n}` })
     },
   ]
-  /** A person deleted it, changed it meanwhile, or the file is half written at present: then the next one. */
+  /** A person deleted or changed the item, or the file is partly written: continue with the next one. */
   const usual = new Set(['not_found', 'stale_rev', 'work_file_broken'])
   const isUsual = (error: unknown) =>
     error instanceof Error && 'code' in error && usual.has(String(error.code))
@@ -106,7 +106,7 @@ function createProgram(desk: Desk, random: () => number) {
   }
 }
 
-/** History that has become too long for the file. */
+/** Reads the archived history. */
 function archivedIn(folder: string) {
   const path = join(folder, 'COMPLETE', 'history.yaml')
   return existsSync(path) ? parsed(readFileSync(path, 'utf8')).history : []
@@ -148,14 +148,14 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
       await follow()
       const text = await desk.text(project)
       const board = await desk.work.snapshots.current(project)
-      const said = { index: board.index(), file: parsed(text), archived: archivedIn(folder) }
-      lost = judge({ edits: made, done, changes, ...said })
+      const final = { index: board.index(), file: parsed(text), archived: archivedIn(folder) }
+      lost = judge({ edits: made, done, changes, ...final })
       if (lost.length === 0 || Date.now() > end) break
     }
     if (editor.exitCode !== 0) lost = [...lost, `the editor ended with ${editor.exitCode}`]
     const conflicts = changes.filter(({ kind, op }) => kind === 'conflict' && op === 'add').length
-    const told = lost.map((one) => `${style}, seed ${seed}: ${one}`)
-    return { edits: made.length, mutations: done.mutations, conflicts, lost: told }
+    const details = lost.map((text) => `${style}, seed ${seed}: ${text}`)
+    return { edits: made.length, mutations: done.mutations, conflicts, lost: details }
   } finally {
     editor.kill()
     await desk.stop()
@@ -163,7 +163,7 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
   }
 }
 
-/** So many rounds, each with another style of saving. */
+/** Runs the rounds, each with another style of saving. */
 export async function editorRounds(options: {
   readonly rounds: number
   readonly edits: number

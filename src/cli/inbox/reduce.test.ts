@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  detailOf,
-  itemOf,
+  createDetail,
+  createItem,
   keys,
   loaded,
   play,
@@ -16,7 +16,7 @@ import type { Effect, State } from './state.ts'
 /** Splits text into single keys. */
 const typed = (text: string): string[] => Array.from(text)
 
-const three = ['c', 'b', 'a'].map((id) => itemOf(id))
+const three = ['c', 'b', 'a'].map((id) => createItem(id))
 const press = (state: State, ...names: string[]): Played => play(state, ...keys(names))
 const decisions = (effects: readonly Effect[]) =>
   effects.filter(({ act }) => act === 'decide' || act === 'resolve')
@@ -42,14 +42,14 @@ describe('moving', () => {
 
   test('K6 new items above do not change the selection', () => {
     const state = press(screenWith(three), 'j').state
-    const later = play(state, loaded([itemOf('e'), itemOf('d'), ...three])).state
+    const later = play(state, loaded([createItem('e'), createItem('d'), ...three])).state
     expect(later.selected).toBe('b')
     expect(decisions(press(later, 'a').effects)).toMatchObject([{ id: 'b' }])
   })
 
   test('A5, K6 an item decided by someone else stays selected and shows its status', () => {
     const state = screenWith(three)
-    const rejected = itemOf('c', { status: 'rejected', decided_by: 'bea' })
+    const rejected = createItem('c', { status: 'rejected', decided_by: 'bea' })
     const later = play(state, loaded([rejected, ...three.slice(1)])).state
     const { state: after, effects } = press(later, 'a')
     expect(after.selected).toBe('c')
@@ -69,9 +69,9 @@ describe('moving', () => {
     const { state, effects } = press(screenWith(three), 'enter')
     expect(state.view).toBe('detail')
     expect(effects).toEqual([{ act: 'read', id: 'c' }])
-    const read = play(state, { event: 'read', detail: detailOf(itemOf('c')) }).state
+    const read = play(state, { event: 'read', detail: createDetail(createItem('c')) }).state
     expect(play(read, loaded(three)).effects).toEqual([])
-    const changed = [itemOf('c', { status: 'approved' }), ...three.slice(1)]
+    const changed = [createItem('c', { status: 'approved' }), ...three.slice(1)]
     expect(play(read, loaded(changed)).effects).toEqual([{ act: 'read', id: 'c' }])
     expect(press(read, 'n').effects).toEqual([{ act: 'read', id: 'b' }])
     expect(press(read, 'escape').state.view).toBe('list')
@@ -80,7 +80,7 @@ describe('moving', () => {
 
   test('K6 scrolling ends with the text, in any window size', () => {
     const reading = press(screenWith(three, { rows: 10, columns: 80 }), 'enter').state
-    const read = play(reading, { event: 'read', detail: detailOf(itemOf('c')) }).state
+    const read = play(reading, { event: 'read', detail: createDetail(createItem('c')) }).state
     const bottom = press(read, 'G').state
     expect(bottom.scroll).toBeGreaterThan(0)
     expect(press(bottom, 'j', 'j').state.scroll).toBe(bottom.scroll)
@@ -142,7 +142,7 @@ describe('deciding', () => {
   })
 
   test('B4 rejecting a call asks only for a reason, and Esc cancels', () => {
-    const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd')
+    const { state } = press(screenWith([createItem('c', { kind: 'call' })]), 'd')
     expect(press(state, 'enter').effects).toEqual([{ act: 'decide', id: 'c', decision: 'reject' }])
     const left = press(state, ...typed('because'), 'escape')
     expect(left.effects).toEqual([])
@@ -150,7 +150,7 @@ describe('deciding', () => {
   })
 
   test('Y4 a new domain is allowed under a policy', () => {
-    const { state, effects } = press(screenWith([itemOf('c', { kind: 'permission' })]), 'a')
+    const { state, effects } = press(screenWith([createItem('c', { kind: 'permission' })]), 'a')
     expect(effects).toEqual([{ act: 'policies', id: 'c' }])
     const event = { event: 'policies', id: 'c', options: ['strict', 'loose'] } as const
     const { state: asked } = play(state, { ...event, options: [...event.options] })
@@ -169,7 +169,7 @@ describe('deciding', () => {
     expect(press(changed, 'y').effects).toEqual([
       { act: 'decide', id: 'c', decision: 'approve', change: { stage: 'lost' } },
     ])
-    const check = screenWith([itemOf('c', { kind: 'spot_check' })])
+    const check = screenWith([createItem('c', { kind: 'spot_check' })])
     expect(press(check, 'e').state.message?.text).toContain('Only proposals and calls')
   })
 
@@ -199,7 +199,7 @@ describe('deciding', () => {
 })
 
 describe('resolving', () => {
-  const handoff = itemOf('c', { kind: 'handoff', expires_at: null })
+  const handoff = createItem('c', { kind: 'handoff', expires_at: null })
   const withHandoff = screenWith([handoff, ...three.slice(1)])
 
   test('H2, K6 r asks for the resolution, then for instructions, and sends both', () => {
@@ -229,7 +229,7 @@ describe('resolving', () => {
     const after = play(withHandoff, { event: 'decided', outcome, now: start }).state
     expect(after.message?.text).toBe('Resolved and handed back to sales.')
     expect(visibleItems(after).map(({ id }) => id)).toEqual(['b', 'a'])
-    const read = screenWith([itemOf('c', { kind: 'handoff', status: 'consumed' })])
+    const read = screenWith([createItem('c', { kind: 'handoff', status: 'consumed' })])
     expect(press(read, 'r').state.message?.text).toBe('Nothing to decide: resolved and read.')
   })
 
@@ -239,7 +239,7 @@ describe('resolving', () => {
 })
 
 describe('access to files', () => {
-  const asked = itemOf('c', { kind: 'grant', action: 'request_grant', domain: 'files' })
+  const asked = createItem('c', { kind: 'grant', action: 'request_grant', domain: 'files' })
   const options = [
     'file_once',
     'file',
@@ -302,7 +302,7 @@ describe('filtering', () => {
     expect(state.filter).toBe('acme')
     expect(effects).toEqual([{ act: 'load' }])
     expect(visibleItems(play(state, loaded(three)).state)).toEqual([])
-    const found = play(state, loaded([itemOf('b')], 'acme')).state
+    const found = play(state, loaded([createItem('b')], 'acme')).state
     expect(found.selected).toBe('b')
     expect(press(found, 'escape').state.filter).toBe('')
   })
@@ -310,7 +310,7 @@ describe('filtering', () => {
   test('K6 pasted text is never a command, but can be a reason', () => {
     const pasted = press(screenWith(three), 'paste-start', ...typed('adyesz'), 'enter', 'paste-end')
     expect(pasted.effects).toEqual([])
-    const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd', 'paste-start')
+    const { state } = press(screenWith([createItem('c', { kind: 'call' })]), 'd', 'paste-start')
     const written = press(state, ...typed('one'), 'enter', ...typed('two'), 'paste-end')
     expect(written.effects).toEqual([])
     expect(press(written.state, 'enter').effects).toMatchObject([{ reason: 'onetwo' }])
@@ -327,7 +327,7 @@ test('K6 after any keys, the selection is visible and at most one decision is ru
       fc.array(kinds, { maxLength: 6 }),
       fc.array(fc.constantFrom(...names, ...moreNames), { maxLength: 60 }),
       (given, pressed) => {
-        const state = screenWith(given.map((kind, at) => itemOf(String(at), { kind })))
+        const state = screenWith(given.map((kind, at) => createItem(String(at), { kind })))
         const { state: after, effects } = press(state, ...pressed)
         const shown = visibleItems(after).map(({ id }) => id)
         if (shown.length === 0) expect(after.selected).toBeUndefined()
@@ -340,7 +340,7 @@ test('K6 after any keys, the selection is visible and at most one decision is ru
 
 test('RC4 approving against the active policy asks first, and sends the shown version', () => {
   const policy_conflict = { policy: 'careful', version: 'v2', rule: 'r1', message: 'note: no.' }
-  const state = screenWith([itemOf('a', { policy_conflict })])
+  const state = screenWith([createItem('a', { policy_conflict })])
   const asked = press(state, 'a')
   expect(decisions(asked.effects)).toEqual([])
   expect(asked.state.prompt).toMatchObject({ ask: 'conflict', version: 'v2' })
@@ -351,13 +351,13 @@ test('RC4 approving against the active policy asks first, and sends the shown ve
 })
 
 describe('spot checks', () => {
-  const rows = ['c', 'b'].map((id) => itemOf(id, { kind: 'spot_check', look_back: 'l1' }))
+  const rows = ['c', 'b'].map((id) => createItem(id, { kind: 'spot_check', look_back: 'l1' }))
   const consequences = {
     confirm: 'A clean check.',
     wrong: 'The gate closes: 50 more correct actions before the agent acts alone again.',
     differently: 'A matter of preference: the agent keeps its credit.',
   }
-  const detail = detailOf(rows[0] ?? itemOf('c'), {
+  const detail = createDetail(rows[0] ?? createItem('c'), {
     check: { record: [], consequences, faults: [] },
   })
   const read = { event: 'read', detail } as const

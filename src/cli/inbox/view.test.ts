@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Handoff, ApprovalItem } from '../approvals.ts'
 import {
-  detailOf,
-  itemOf,
+  createDetail,
+  createItem,
   keys,
   loaded,
   play,
@@ -21,10 +21,10 @@ const typed = (text: string): string[] => Array.from(text)
 const shown = (state: State) => render(state).map((line) => lineText(line).trimEnd())
 const after = (state: State, ...names: string[]) => play(state, ...keys(names)).state
 const reading = (item: ApprovalItem) =>
-  play(after(screenWith([item]), 'enter'), { event: 'read', detail: detailOf(item) }).state
+  play(after(screenWith([item]), 'enter'), { event: 'read', detail: createDetail(item) }).state
 
 test('K6 at 80 × 24 an item has two lines: the request and the requester', () => {
-  const lines = shown(screenWith([itemOf('b', { risk: 'high' }), itemOf('a')]))
+  const lines = shown(screenWith([createItem('b', { risk: 'high' }), createItem('a')]))
   expect(lines).toHaveLength(24)
   expect(lines[0]).toBe(' Inbox 2 pending'.padEnd(75) + 'live')
   expect(lines.slice(2, 6)).toEqual([
@@ -37,7 +37,7 @@ test('K6 at 80 × 24 an item has two lines: the request and the requester', () =
 })
 
 test('A8, A13 the detail shows the reason, then the change, then the agent’s own words', () => {
-  const hostile = itemOf('c', { summary: 'pay \u202e\u001b[2J now' })
+  const hostile = createItem('c', { summary: 'pay \u202e\u001b[2J now' })
   const text = shown(reading(hostile)).join('\n')
   expect(text).toContain('pay U+202EU+001B[2J now')
   const order = ['Reason', 'Change to deal-c', 'Agent’s reasoning']
@@ -50,7 +50,7 @@ test('A8, A13 the detail shows the reason, then the change, then the agent’s o
 })
 
 test('H5, H6, A13 a handoff shows the attempts, the context and the thread', () => {
-  const item = itemOf('c', { kind: 'handoff', expires_at: null, target: '' })
+  const item = createItem('c', { kind: 'handoff', expires_at: null, target: '' })
   const handoff: Handoff = {
     handoff_mode: 'escalate',
     reason: 'Too high.',
@@ -76,7 +76,7 @@ test('H5, H6, A13 a handoff shows the attempts, the context and the thread', () 
       { handoff_id: 'c', reason: 'Too high.', at: '2026-03-02T09:57:00Z' },
     ],
   }
-  const detail = detailOf(item, { handoff, reasoning: 'Too high.' })
+  const detail = createDetail(item, { handoff, reasoning: 'Too high.' })
   const size = { rows: 60, columns: 80 }
   const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
   const text = shown(state).join('\n')
@@ -102,7 +102,7 @@ test('H5, H6, A13 a handoff shows the attempts, the context and the thread', () 
 })
 
 test('GR3, C2, PV8 an access request shows the access, the content and sensitive files', () => {
-  const item = itemOf('c', {
+  const item = createItem('c', {
     kind: 'grant',
     domain: 'files',
     summary: 'AI wants to read files in: /home/a/Work',
@@ -120,7 +120,7 @@ test('GR3, C2, PV8 an access request shows the access, the content and sensitive
     sensitive: ['secret.pem'],
     warning: 'This is your whole home: all of it.',
   }
-  const detail = detailOf(item, { grant, reasoning: 'To find it.' })
+  const detail = createDetail(item, { grant, reasoning: 'To find it.' })
   const size = { rows: 60, columns: 80 }
   expect(shown(screenWith([item], size)).join('\n')).toContain('   sales · files · grant · 6d left')
   const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
@@ -150,7 +150,7 @@ test('GR3, C2, PV8 an access request shows the access, the content and sensitive
 })
 
 test('T4 rejecting shows the trust effect of each choice', () => {
-  const asked = after(reading(itemOf('c')), 'd')
+  const asked = after(reading(createItem('c')), 'd')
   const lines = shown(asked)
   expect(lines).toContain(' What kind of error?')
   expect(lines).toContain(' ❯ 1 agent_wrong       trust 0.22')
@@ -165,8 +165,8 @@ test('C2, A5 shows a deferred decision and a decision by someone else', () => {
   const decided = { decided_by: 'bea', decided_at: '2026-03-02T09:59:57Z', channel: 'console' }
   const lines = shown(
     screenWith([
-      itemOf('b', { held }),
-      itemOf('a', { status: 'rejected', ...decided, reason: 'no' }),
+      createItem('b', { held }),
+      createItem('a', { status: 'rejected', ...decided, reason: 'no' }),
     ]),
   )
   expect(lines[3]).toBe('   Approves in 5s, by owner: can be undone')
@@ -209,11 +209,11 @@ test('K6, A13 for any text and keys, the screen keeps its size and shows no cont
       }),
       text,
       (given, pressed, size, reasoning) => {
-        const items = given.map((more, at) => itemOf(String(at), more))
+        const items = given.map((more, at) => createItem(String(at), more))
         const [first] = items
         const begun = screenWith(items, size)
         const read = first
-          ? play(begun, { event: 'read', detail: detailOf(first, { reasoning }) }).state
+          ? play(begun, { event: 'read', detail: createDetail(first, { reasoning }) }).state
           : begun
         const lines = render(after(read, ...pressed)).map(lineText)
         expect(lines).toHaveLength(size.rows)
@@ -228,7 +228,7 @@ test('K6, A13 for any text and keys, the screen keeps its size and shows no cont
 
 test('K6 T14 a spot check shows the consequences and its position in the look-back', () => {
   const rows = ['b', 'a'].map((id) =>
-    itemOf(id, { kind: 'spot_check', look_back: 'l1', mode: 'act', expires_at: null }),
+    createItem(id, { kind: 'spot_check', look_back: 'l1', mode: 'act', expires_at: null }),
   )
   const check = {
     record: [{ seq: 12, at: '2026-03-02T09:56:00Z', type: 'call.done', outcome: 'ok' }],
@@ -244,7 +244,7 @@ test('K6 T14 a spot check shows the consequences and its position in the look-ba
   expect(lines[3]).toBe('   sales · crm · look-back 1 of 2 · trust 0.30 · confidence 0.90')
   expect(lines[5]).toContain('look-back 2 of 2')
   expect(lines[23]).toContain('a confirm  d wrong  o prefer  x skip')
-  const detail = detailOf(rows[0] ?? itemOf('b'), { check })
+  const detail = createDetail(rows[0] ?? createItem('b'), { check })
   const opened = play(after(state, 'enter'), { event: 'read', detail }).state
   const text = shown(opened).join('\n')
   for (const part of [

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { docxOf, paragraph, pdfOf, word } from '../../../test/documents.ts'
+import { buildDocx, paragraph, buildPdf, word } from '../../../test/documents.ts'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { FileError } from '../confine/file-error.ts'
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => files.close())
 
 test('FT2 reads the text of a PDF and marks it as extracted', async () => {
-  files.put({ 'a.pdf': pdfOf('Quarterly report', 'Second line') })
+  files.put({ 'a.pdf': buildPdf('Quarterly report', 'Second line') })
   const answer = await files.run('read', { at: inWorkspace('a.pdf'), maxBytes: 1000 })
   expect(answer).toMatchObject({ kind: 'document', mime: 'application/pdf', extracted: true })
   expect(answer.body?.toString()).toContain('Quarterly report')
@@ -22,7 +22,7 @@ test('FT2 reads the text of a PDF and marks it as extracted', async () => {
 })
 
 test('FT2 reads the text of a Word file, also by lines, and its raw bytes on request', async () => {
-  const docx = docxOf(['one', 'two', 'three'].map(paragraph).join(''))
+  const docx = buildDocx(['one', 'two', 'three'].map(paragraph).join(''))
   files.put({ 'a.docx': docx })
   const at = inWorkspace('a.docx')
   const answer = await files.run('read', { at, maxBytes: 1000 })
@@ -36,7 +36,7 @@ test('FT2 reads the text of a Word file, also by lines, and its raw bytes on req
 })
 
 test('FT2 refuses damaged documents', async () => {
-  const whole = docxOf(paragraph('text'))
+  const whole = buildDocx(paragraph('text'))
   files.put({
     'cut.docx': whole.subarray(0, whole.length / 2),
     'junk.pdf': `%PDF-1.7\n${'junk '.repeat(1000)}`,
@@ -49,7 +49,7 @@ test('FT2 refuses damaged documents', async () => {
 })
 
 test('FT2 limits the memory of a document that unpacks to far more than its size', async () => {
-  const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
+  const bomb = buildDocx(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
   expect(bomb.length).toBeLessThan(1024 ** 2)
   await expect(
     extractText(bomb, word, neverCancelled, {
@@ -61,7 +61,7 @@ test('FT2 limits the memory of a document that unpacks to far more than its size
 })
 
 test('FT2 stops extraction after the time limit', async () => {
-  const slow = pdfOf('text')
+  const slow = buildPdf('text')
   await expect(
     extractText(slow, 'application/pdf', neverCancelled, {
       ms: 1,
@@ -72,7 +72,7 @@ test('FT2 stops extraction after the time limit', async () => {
 })
 
 test('FT2 stops extraction when the call is cancelled, also while queued', async () => {
-  const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
+  const bomb = buildDocx(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
   let isCancelled = false
   const yieldNow = async () => {
     if (isCancelled) throw new FileError('cancelled', 'The call was cancelled.')
@@ -86,9 +86,9 @@ test('FT2 stops extraction when the call is cancelled, also while queued', async
 
 test('F4 FT2 reads the text of a document over the binary limit in parts', async () => {
   const small = openTestOps({ limits: { maxFileBytes: 100_000, maxBinaryReadBytes: 500 } })
-  const pages = docxOf(['one', 'two', 'three'].map(paragraph).join(''))
+  const pages = buildDocx(['one', 'two', 'three'].map(paragraph).join(''))
   expect(pages.length).toBeGreaterThan(500)
-  small.put({ 'a.docx': pages, 'a.pdf': Buffer.concat([pdfOf('text'), Buffer.alloc(2000, 10)]) })
+  small.put({ 'a.docx': pages, 'a.pdf': Buffer.concat([buildPdf('text'), Buffer.alloc(2000, 10)]) })
   const at = inWorkspace('a.docx')
   const whole = await small.run('read', { at, maxBytes: 5 })
   expect(whole).toMatchObject({ extracted: true, next: 5 })
@@ -102,7 +102,7 @@ test('F4 FT2 reads the text of a document over the binary limit in parts', async
 
 test('F4 FT2 refuses any part of a document over the file limit', async () => {
   const small = openTestOps({ limits: { maxFileBytes: 500, maxBinaryReadBytes: 500 } })
-  small.put({ 'a.docx': docxOf(paragraph('one')) })
+  small.put({ 'a.docx': buildDocx(paragraph('one')) })
   const ask = { at: inWorkspace('a.docx'), maxBytes: 1000 }
   expect(await small.refusal('read', ask)).toBe('too_large')
   const range = { by: 'head', lines: 1 } as const
@@ -114,7 +114,7 @@ test('F4 FT2 refuses any part of a document over the file limit', async () => {
 })
 
 test('FT2 refuses broken and locked PDFs with the reason', async () => {
-  const whole = pdfOf('Quarterly report')
+  const whole = buildPdf('Quarterly report')
   const pages = '/Kids [2 0 R] /Count 1000000000'
   const endless = whole.toString('latin1').replace('/Kids [3 0 R] /Count 1', pages)
   const broken = {
@@ -140,6 +140,6 @@ test('FT2 refuses broken and locked PDFs with the reason', async () => {
 
 /** An encryption dictionary with an unknown password. */
 const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'41'.repeat(32)}> /U <${'42'.repeat(32)}> >>`
-const lockedPdf = pdfOf('Secret')
+const lockedPdf = buildPdf('Secret')
   .toString('latin1')
   .replace('/Root 1 0 R', `/Root 1 0 R /ID [<00><00>] ${encrypted}`)

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
+import { buildDocx, paragraph, buildPdf } from '../../../test/documents.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
@@ -189,14 +189,14 @@ describe('content', () => {
   })
 
   test('FT6 counts documents by content instead of searching them, and names the first', async () => {
-    const letter = docxOf(paragraph('needle'))
+    const letter = buildDocx(paragraph('needle'))
     files.put({
       ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((at) => [`letters/${at}.docx`, letter])),
       // ASCII only, but a document.
-      'a.pdf': pdfOf('needle'),
-      'renamed.txt': pdfOf('needle'),
+      'a.pdf': buildPdf('needle'),
+      'renamed.txt': buildPdf('needle'),
       'old.doc': Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
-      'large.pdf': Buffer.concat([pdfOf('needle'), Buffer.alloc(200_000, 'needle\n')]),
+      'large.pdf': Buffer.concat([buildPdf('needle'), Buffer.alloc(200_000, 'needle\n')]),
       'packed.zip': Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(60)]),
       'dot.png': Buffer.from('\x89PNG\r\n\x1a\n\0needle', 'latin1'),
       'plain.txt': 'needle',

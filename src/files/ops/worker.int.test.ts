@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
 import { silentLog } from '#base/log.ts'
-import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
+import { buildDocx, paragraph, buildPdf } from '../../../test/documents.ts'
 import { granted, inWorkspace } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { TestFolders } from '../../../test/roots.ts'
@@ -66,8 +66,8 @@ test('PV6 every operation works under Landlock in the real worker', async () => 
 
 test('FT2 reads documents, pictures and legacy encodings under Landlock', async () => {
   fill(folders.granted, {
-    'a.pdf': pdfOf('Quarterly report'),
-    'b.docx': docxOf(paragraph('Minutes')),
+    'a.pdf': buildPdf('Quarterly report'),
+    'b.docx': buildDocx(paragraph('Minutes')),
     'c.txt': Buffer.from('Les \xe9l\xe8ves fran\xe7ais \xe9taient tr\xe8s fatigu\xe9s.', 'latin1'),
     'd.gif': Buffer.from('GIF89a\x01\0\x01\0\0\0\0;', 'latin1'),
   })

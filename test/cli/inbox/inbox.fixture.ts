@@ -7,7 +7,7 @@ import type { Effect, Event, State } from '../../../src/cli/inbox/state.ts'
 
 export const start = Date.parse('2026-03-02T10:00:00Z')
 
-export const itemOf = (id: string, more: Partial<ApprovalItem> = {}): ApprovalItem => ({
+export const createItem = (id: string, more: Partial<ApprovalItem> = {}): ApprovalItem => ({
   id,
   kind: 'proposal',
   status: 'pending',
@@ -27,7 +27,7 @@ export const itemOf = (id: string, more: Partial<ApprovalItem> = {}): ApprovalIt
   ...more,
 })
 
-export const detailOf = (
+export const createDetail = (
   item: ApprovalItem,
   more: Partial<ApprovalDetail> = {},
 ): ApprovalDetail => ({
@@ -93,7 +93,7 @@ export const loaded = (items: readonly ApprovalItem[], filter = ''): Event => ({
   filter,
 })
 
-/** `enter` and the like by name, others as the characters they are. */
+/** Builds key events: named keys such as `enter`, others as characters. */
 export const keys = (names: readonly string[], now = start): Event[] =>
   names.map((name) => ({
     event: 'key',
@@ -101,7 +101,7 @@ export const keys = (names: readonly string[], now = start): Event[] =>
     now,
   }))
 
-/** Ready, with these items and the first of them under the hand. */
+/** A loaded screen with these items; the first is selected. */
 export const screenWith = (
   items: readonly ApprovalItem[],
   size = { rows: 24, columns: 80 },
