@@ -80,7 +80,9 @@ test('SV5 SV20 RM4 the File Ops server is imported with localhost, reported, and
   // Found in the home without an option.
   const made = await cowork(['init', '--yes'])
   expect(made, made.stderr).toMatchObject({ code: 0 })
-  expect(made.stderr).toContain(`server.host of ${file} is imported as localhost instead of 0.0.0.0`)
+  expect(made.stderr).toContain(
+    `server.host of ${file} is imported as localhost instead of 0.0.0.0`,
+  )
   const config = join(home, '.cowork', 'cowork.yaml')
   for (const key of cleanup) expect(made.stderr).toMatch(new RegExp(`${key} \\(${config}:\\d+\\)`))
   const { warnings } = await start()
