@@ -1,4 +1,4 @@
-// What agents and people do, in the words of the tools, where a test cares about little of it.
+// Tool calls of agents and people, for tests that do not care about the arguments.
 import { setImmediate } from 'node:timers/promises'
 import { agentCaller, personCaller } from './governance.ts'
 import type { Governed, Said } from './governed.ts'
@@ -61,15 +61,15 @@ export const decide = (
 ): Promise<Said> =>
   to.call('cowork_decide', { approval_ids: ids, decision: 'approve', ...more }, by)
 
-export const outcomesOf = (said: Said) => said['outcomes'] as Said[]
+export const getOutcomes = (result: Said) => result['outcomes'] as Said[]
 
 export const check = (to: Governed, id: unknown, more: object = {}, by = sales): Promise<Said> =>
   to.call('cowork_check_approval', { approval_id: id, ...more }, by)
 
-export const trustOf = (to: Governed, domain = 'crm'): Promise<Said> =>
+export const fetchTrust = (to: Governed, domain = 'crm'): Promise<Said> =>
   to.call('cowork_check_trust', { domain })
 
-/** Proposes and is approved so many times; what the last approval said. */
+/** Proposes and approves `count` times, and returns the result of the last approval. */
 export async function earn(to: Governed, count: number, domain = 'crm'): Promise<Said> {
   let last: Said = {}
   for (let i = 0; i < count; i++) last = await approve(to, await proposed(to, { domain }))

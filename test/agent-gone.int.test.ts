@@ -1,4 +1,4 @@
-// What an agent leaves behind when it is revoked, and what whoever has its name next finds of it.
+// The open work of a revoked agent, and what the next agent of the same name can see of it.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -10,7 +10,7 @@ import { agentOf, entriesOf } from './files.ts'
 import { handoff } from './handoffs.ts'
 import { proposal } from './acts.ts'
 import { createClient, proposed } from './speakers.ts'
-import { call, connectBy, crm, takesTasks, tasksOf } from './waiting.ts'
+import { call, connectBy, crm, takesTasks, createTaskClient } from './waiting.ts'
 
 const noTasks = {
   get: () => Promise.resolve(undefined),
@@ -41,7 +41,7 @@ async function withTasks(app: TestApp, token?: string) {
     requestInit,
     fetch: heard,
   })
-  return tasksOf(await connectBy(transport, { capabilities: takesTasks }), () => last)
+  return createTaskClient(await connectBy(transport, { capabilities: takesTasks }), () => last)
 }
 
 const ownerOf = (app: TestApp) => createClient(app, app.owner)
@@ -85,7 +85,7 @@ describe('pending requests of a removed agent', () => {
     expect(types).not.toContain('approval.approved')
   })
 
-  test('I4 A2 a call held open for one that is revoked meanwhile does not go on', async () => {
+  test('I4 A2 a call held open does not run after its agent is revoked', async () => {
     const world = crm()
     const app = await start(world)
     const { token } = await agentOf(app, 'sales')
@@ -112,7 +112,7 @@ describe('pending requests of a removed agent', () => {
     expect(await startedBy(app, 'sales')).toEqual([])
   })
 
-  test('I5 I4 a task that nobody answers for does not run once the door is closed', async () => {
+  test('I5 I4 a task of an anonymous caller does not run once authentication is enabled', async () => {
     const world = crm()
     const app = await start(world)
     const id = await (await withTasks(app)).start()
@@ -201,9 +201,9 @@ describe('whoever has the name next', () => {
       ['get_audit_log', {}],
       ['cowork_governance_report', {}],
     ] as const) {
-      const said = JSON.stringify(await mcp.call(tool, args))
+      const result = JSON.stringify(await mcp.call(tool, args))
       for (const word of ['salary', 'Transfer', 'deal-', 'discount', 'cowork_propose'])
-        expect(said, `${tool} tells ${word}`).not.toContain(word)
+        expect(result, `${tool} tells ${word}`).not.toContain(word)
     }
     for (const approval of [waits, open])
       expect(await api.call('cowork_withdraw', { approval_id: approval })).toMatchObject({

@@ -48,7 +48,7 @@ function sampleOf(
 
 const tables = ['agent', 'file_grant', 'halt', 'permission', 'person', 'policy_version']
 
-/** What an agent must not be able to change, apart from when a grant was last used. */
+/** Reads the tables that no agent may change, without the time of the last use of a grant. */
 function powersIn(state: string): Record<string, unknown[]> {
   const db = new DatabaseSync(statePaths(state).store, { readOnly: true })
   const found = tables.map((name) => [name, db.prepare(`SELECT * FROM "${name}"`).all()] as const)

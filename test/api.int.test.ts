@@ -202,11 +202,11 @@ describe('verify', () => {
   test('L6 C8 verification reports progress and result during writes', async () => {
     const writing = Array.from({ length: 50 }, () => app.call('cowork_status', {}, agent))
     const reply = await post('/api/ledger/verify', { deep: true })
-    const told = await lines(reply)
+    const events = await lines(reply)
     await Promise.all(writing)
-    expect(told[0]).toEqual({ entries: 0, total: expect.any(Number) })
-    expect(told.at(-1)).toMatchObject({
-      result: { ok: true, entries: told[0]?.['total'], problems: [], vkey: expect.any(String) },
+    expect(events[0]).toEqual({ entries: 0, total: expect.any(Number) })
+    expect(events.at(-1)).toMatchObject({
+      result: { ok: true, entries: events[0]?.['total'], problems: [], vkey: expect.any(String) },
     })
   })
 

@@ -31,7 +31,7 @@ async function call(url: string, tool: string, args: object, token: string) {
   return z.looseObject({}).parse(await reply.json())
 }
 
-const outputOf = (said: unknown) => answer.parse(said).output
+const outputOf = (response: unknown) => answer.parse(response).output
 
 test.each([
   ['SQLite', () => Promise.resolve(undefined)],

@@ -1,11 +1,11 @@
-// What becomes of a call that a person approved: the same on both stores.
+// The contract of approved calls, for both stores.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { actingTool, storingTool } from './acting.ts'
-import { anna, ben, check, decide, outcomesOf, sales, support, trusted } from './acts.ts'
+import { anna, ben, check, decide, getOutcomes, sales, support, trusted } from './acts.ts'
 import { openGoverned } from './governed.ts'
 import type { Governed, More, Settings, Store } from './governed.ts'
 
@@ -104,8 +104,8 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
 
     test('A15 a tool that changes the store runs once, with its result in the same transaction', async () => {
       const system = await withTool()
-      const said = await system.call('crm_store', { path: '/s' })
-      const id = String(said['approval_id'])
+      const reply = await system.call('crm_store', { path: '/s' })
+      const id = String(reply['approval_id'])
       await decide(system, [id])
       expect(await ended(system, id)).toMatchObject({ result: { output: { stored: '/s' } } })
       expect(await system.entries(['thing.stored'])).toHaveLength(1)
@@ -193,7 +193,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
         mappings: [{ agent_id: 'sales', domain: 'crm', policy_id: 'p' }],
       })
       const id = await system.ask()
-      expect(outcomesOf(await decide(system, [id]))).toMatchObject([{ status: 'voted' }])
+      expect(getOutcomes(await decide(system, [id]))).toMatchObject([{ status: 'voted' }])
       expect(await check(system, id, { wait_seconds: 0.1 })).toMatchObject({ status: 'pending' })
       expect(system.runs).toEqual([])
       await decide(system, [id], {}, ben)
@@ -425,7 +425,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
           earlier: { approval_id: id },
         })
         expect(system.runs).toHaveLength(1)
-        // Who has the result and calls again means it.
+        // A caller that repeats the call after it has the result wants a second run.
         expect(await system.answer('crm_write', { path: '/a' }, sales)).not.toHaveProperty(
           'earlier',
         )
@@ -469,8 +469,8 @@ export function sharedRunsContract(newStore: () => Promise<Store>) {
     const paths = Array.from({ length: 12 }, (_, n) => `/${n}`)
     const ids = []
     for (const [n, path] of paths.entries()) {
-      const said = await (n % 2 === 0 ? here : there).call('crm_write', { path })
-      ids.push(String(said['approval_id']))
+      const reply = await (n % 2 === 0 ? here : there).call('crm_write', { path })
+      ids.push(String(reply['approval_id']))
     }
     await Promise.all([decide(here, ids.slice(0, 6)), decide(there, ids.slice(6))])
     for (const id of ids)

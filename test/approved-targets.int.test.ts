@@ -25,7 +25,7 @@ async function setup() {
 const stale = { status: 'withdrawn', message: expect.stringMatching(/^STALE: /) as string }
 const done = { status: 'consumed', result: { status: 'done' } }
 
-test('A15 RA5 an approved file call runs, and one whose file changed meanwhile is stale', async () => {
+test('A15 RA5 an approved file call runs, and one whose file has changed is stale', async () => {
   const { ask, approve, ended, file } = await setup()
   writeFileSync(file('a.txt'), 'one')
   writeFileSync(file('b.txt'), 'one')
@@ -80,7 +80,7 @@ test('A15 B3 an edit to another path runs there, and its own target still counts
   expect(await ended(moved)).toMatchObject(stale)
 })
 
-test('A15 a story that changed meanwhile makes its call stale', async () => {
+test('A15 a call is stale if its story has changed', async () => {
   const { ask, approve, ended, owner } = await setup()
   const project = 'demo'
   await owner.call('worksync_register_project', { project })
@@ -111,8 +111,8 @@ test('A1 RA5 different spellings of one path are one request, and one result', a
     .map(([start, between]) => `${start}f/${between.join('').replace(/^\/+/, '')}k.txt`)
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.constantFrom(...spellings), spelling), async (path) => {
-      const said = await agent.call('create_file', { path, content })
-      expect(said).toMatchObject({ code: 'approval_required', approval_id: id })
+      const reply = await agent.call('create_file', { path, content })
+      expect(reply).toMatchObject({ code: 'approval_required', approval_id: id })
     }),
     { numRuns: 25 },
   )

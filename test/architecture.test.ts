@@ -96,7 +96,7 @@ test.each([
   ['src/cli/stores.ts', "import { migrations } from '../app/store.ts'", 'enter by src/app.ts'],
   ['src/ledger/store.ts', "import { startApp } from '../app.ts'", 'ledger may not import app'],
   ['src/ledger/store.ts', "import { now } from '../base/clock.ts'", 'enter by #base'],
-  ['src/ledger/store.ts', "import { x } from '../../test/x.ts'", 'it lies outside src'],
+  ['src/ledger/store.ts', "import { x } from '../../test/x.ts'", 'it is outside src'],
   ['src/work/tools.ts', "import { Hono } from 'hono'", 'only server may import it'],
   ['src/ledger/store.ts', 'console.log(1)', 'console is for cli and log'],
   ['src/ledger/store.ts', 'process.env.HOME', 'the environment is read by'],

@@ -1,4 +1,4 @@
-// Who may import whom, and the few habits every file of src keeps. The table is the law; the test reads it.
+// The allowed imports between the parts of src, and a few rules for each of its files.
 import { dirname, join } from 'node:path/posix'
 import { parseSync, Visitor } from 'vite'
 
@@ -138,7 +138,7 @@ function importFault(file: string, specifier: string): string | undefined {
     return `only ${edge.parts.join(' and ')} may import it`
   }
   if (!target.startsWith('src/')) {
-    return isTest(file) && target.startsWith('test/') ? undefined : 'it lies outside src'
+    return isTest(file) && target.startsWith('test/') ? undefined : 'it is outside src'
   }
   const other = partOf(target)
   if (other === part) return undefined

@@ -18,18 +18,18 @@ import { verify as verifyStored } from '../src/cli/audit-verify.ts'
 import { backup as backupTo, restore as restoreFrom } from '../src/cli/backup.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
-import { runCommandIn } from './commands.ts'
+import { runCommandWithState } from './commands.ts'
 import { createTestDatabase } from './databases.ts'
 import { fillState } from './filled-state.ts'
 
 type Place = ReturnType<typeof testPlace>
 
 const backup = ({ state }: Place, file: string) =>
-  runCommandIn(state, (context) => backupTo(context, file))
+  runCommandWithState(state, (context) => backupTo(context, file))
 const restore = ({ state }: Place, file: string, force = false) =>
-  runCommandIn(state, (context) => restoreFrom(context, file, { force }))
+  runCommandWithState(state, (context) => restoreFrom(context, file, { force }))
 const verify = ({ state }: Place) =>
-  runCommandIn(state, (context) => verifyStored(context, undefined, { deep: true }))
+  runCommandWithState(state, (context) => verifyStored(context, undefined, { deep: true }))
 
 function change(file: string, sql: string) {
   const db = new DatabaseSync(file)
@@ -175,14 +175,14 @@ test('K8 SV7 backs up a PostgreSQL store and restores it into an empty one', asy
   await app.call('cowork_log', { domain: 'crm', action: 'a', target: 't' })
   await app.close()
   const file = join(place.state, 'a.backup')
-  const made = await runCommandIn(place.state, (context) => backupTo(context, file), {
+  const made = await runCommandWithState(place.state, (context) => backupTo(context, file), {
     STORE: from ?? '',
   })
   expect(made).toMatchObject({ code: 0 })
 
   const other = emptyPlace()
   const into = (url = '') =>
-    runCommandIn(other.state, (context) => restoreFrom(context, file, {}), { STORE: url })
+    runCommandWithState(other.state, (context) => restoreFrom(context, file, {}), { STORE: url })
   expect((await into(from)).error).toMatchObject({ code: 'store_not_empty' })
   expect(existsSync(other.paths.config)).toBe(false)
   expect(await into(to)).toMatchObject({ code: 0, entries: made['entries'] })

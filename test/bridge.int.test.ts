@@ -20,7 +20,7 @@ import { proposal } from './acts.ts'
 import { ended, launcher, lineReader, newPlace, testPlace } from './cli.ts'
 import { openFifo, openFiles } from './fifo.ts'
 import { newFolder } from './files.ts'
-import { contentIn } from './text-results.ts'
+import { extractContent } from './text-results.ts'
 
 const line = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 const initialize = line({
@@ -313,13 +313,13 @@ test('I4 I13 SV4 a bridge whose agent is revoked answers what is under way, says
   const result = ended(child)
   child.stdin.write(initialize + line({ method: 'notifications/initialized' }))
   child.stdin.write(call(2, 'cowork_propose', proposal()))
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  await expect.poll(() => said).toContain('proposal_id')
-  const id = /proposal_id\W+([\w-]+)/.exec(said)?.[1]
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await expect.poll(() => output).toContain('proposal_id')
+  const id = /proposal_id\W+([\w-]+)/.exec(output)?.[1]
   child.stdin.write(call(3, 'cowork_check_approval', { proposal_id: id, wait_seconds: 20 }))
   child.stdin.write(note(4))
-  await expect.poll(() => said).toContain('"id":4')
+  await expect.poll(() => output).toContain('"id":4')
   await own.cowork(['agents', 'revoke', 'sales'])
   const { code, stdout, stderr } = await result
   expect(idsIn(stdout)).toEqual([1, 2, 3, 4])
@@ -360,10 +360,10 @@ test('SV4 questions may come from a file, and answers go to one', async () => {
   })
   closeSync(from)
   const { stdout } = child
-  let said = ''
-  stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let output = ''
+  stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   expect(await once(child, 'close')).toEqual([0, null])
-  expect(idsIn(said)).toEqual([1, 2, 3])
+  expect(idsIn(output)).toEqual([1, 2, 3])
 
   const to = openSync(answers, constants.O_WRONLY | constants.O_CREAT)
   const writer = spawn(process.execPath, [launcher, 'mcp'], {
@@ -398,7 +398,7 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
       // The notes stand below the content.
       read +=
         next === undefined
-          ? contentIn(text)
+          ? extractContent(text)
           : Buffer.from(text).toString('utf8', 0, Number(next) - byte_from)
       byte_from = next === undefined ? undefined : Number(next)
     }
@@ -406,7 +406,7 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
   }
 })
 
-test('F4 SV12 whatever is asked for, the official client keeps its connection', async () => {
+test('F4 SV12 the official client keeps its connection after every kind of request', async () => {
   const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(8_999_992)])
   const paths = upTo(5).map((n) => join(folder, `${n}.png`))
   for (const path of paths) writeFileSync(path, picture.subarray(0, 3_000_000))
@@ -491,7 +491,7 @@ describe('SV4 RA14 a daemon of another version', () => {
     const child = own.start(['mcp'])
     onTestFinished(() => void child.kill('SIGKILL'))
     const nextLine = lineReader(child)
-    // The next connection answers anew.
+    // The next connection gets the complete answer again.
     expect([await nextLine(), await nextLine()]).toEqual(['whole', 'whole'])
   })
 })

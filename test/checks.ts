@@ -10,14 +10,14 @@ import {
   check,
   decide,
   earn,
-  outcomesOf,
+  getOutcomes,
   override,
   propose,
   proposed,
   sales,
   support,
   trusted,
-  trustOf,
+  fetchTrust,
 } from './acts.ts'
 import { governed, movableClock, openGoverned } from './governed.ts'
 import type { Governed, More, Said, Settings, Store } from './governed.ts'
@@ -61,9 +61,9 @@ async function confirm(to: Governed, id: string, by = anna): Promise<Said> {
 }
 
 const actAlone = async (to: Governed, count: number, more: object = {}) => {
-  const said = []
-  for (let n = 0; n < count; n++) said.push(await propose(to, { target: `deal-${n}`, ...more }))
-  return said
+  const replies = []
+  for (let n = 0; n < count; n++) replies.push(await propose(to, { target: `deal-${n}`, ...more }))
+  return replies
 }
 
 /** The counter of an id within its millisecond. */
@@ -80,7 +80,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       clock,
     )
     await earn(system, 25)
-    expect(await trustOf(system)).toMatchObject({ mode: 'act', to_go: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ mode: 'act', to_go: 0 })
     return system
   }
 
@@ -97,9 +97,9 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const system = await proven()
       const other = { action: 'send_offer' }
       for (let n = 5; n > 0; n--) {
-        const said = await propose(system, other)
-        expect(said).toMatchObject({ mode: 'suggest', gated: true, to_go: n })
-        await approve(system, String(said['proposal_id']))
+        const reply = await propose(system, other)
+        expect(reply).toMatchObject({ mode: 'suggest', gated: true, to_go: n })
+        await approve(system, String(reply['proposal_id']))
       }
       expect(await propose(system, other)).toMatchObject({ mode: 'act' })
       expect((await readClass(system)).kinds).toEqual([
@@ -148,12 +148,12 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const system = await governed(free, {}, await newStore())
       const [edited, one, two, three] = await Promise.all([1, 2, 3, 4].map(() => proposed(system)))
       await decide(system, [edited ?? ''], { change: { note: 'tomorrow' } })
-      expect(await trustOf(system)).toMatchObject({ approvals: 1, to_go: 25 })
+      expect(await fetchTrust(system)).toMatchObject({ approvals: 1, to_go: 25 })
       await system.governance.inbox.detail(anna, two ?? '')
       await decide(system, [one ?? '', two ?? ''])
-      expect(await trustOf(system)).toMatchObject({ approvals: 3, to_go: 24 })
+      expect(await fetchTrust(system)).toMatchObject({ approvals: 3, to_go: 24 })
       await decide(system, [three ?? ''])
-      expect(await trustOf(system)).toMatchObject({ approvals: 4, to_go: 23 })
+      expect(await fetchTrust(system)).toMatchObject({ approvals: 4, to_go: 23 })
     })
 
     test('T11 without the gate, modes and promotion follow the COWORK protocol', async () => {
@@ -207,12 +207,12 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const known = new Map<string, number>()
       const draw = (id: string) => known.get(id) ?? known.set(id, draws.shift() ?? 1).get(id) ?? 1
       const system = await proven(draw)
-      const shape = (said: Said) => ({
-        ...said,
+      const shape = (reply: Said) => ({
+        ...reply,
         action_id: '',
         proposal_id: '',
         message: '',
-        next: String(said['next']).replace(String(said['proposal_id']), ''),
+        next: String(reply['next']).replace(String(reply['proposal_id']), ''),
       })
       const [one, two] = await actAlone(system, 2, { target: 'same' })
       expect(shape(one ?? {})).toEqual({ ...shape(two ?? {}), volume_remaining: null })
@@ -226,7 +226,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
     test('RS10 T14 the agent cannot see a check before or after its answer', async () => {
       const system = await proven(() => 0)
       const seen = async () => ({
-        trust: await trustOf(system),
+        trust: await fetchTrust(system),
         status: await system.call('cowork_status', { include_timeline: false }),
         history: (await system.call('cowork_trust_history', { domain: 'crm' }))['points'],
         list: await system.governance.inbox.list(sales, { status: 'all', limit: 99 }),
@@ -235,8 +235,8 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const before = await seen()
       const [found] = await listChecks(system)
       const id = found?.id ?? ''
-      const without = (said: Awaited<ReturnType<typeof seen>>) =>
-        JSON.stringify(said, (key, value: unknown) =>
+      const without = (reply: Awaited<ReturnType<typeof seen>>) =>
+        JSON.stringify(reply, (key, value: unknown) =>
           ['last_active_at', 'ledger', 'at'].includes(key) ? undefined : value,
         )
       expect(without(await seen())).toBe(without(before))
@@ -334,10 +334,10 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const system = await proven(() => 0)
       await actAlone(system, 5)
       for (const { id } of await listChecks(system)) {
-        const said = outcomesOf(await confirm(system, id))
-        expect(said).toEqual([{ id, status: 'approved' }])
+        const reply = getOutcomes(await confirm(system, id))
+        expect(reply).toEqual([{ id, status: 'approved' }])
       }
-      expect(await trustOf(system)).toMatchObject({ trust_level: 0.9, approvals: 25 })
+      expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.9, approvals: 25 })
       expect(await readClass(system)).toMatchObject({ level: 'autonomous', checks: { rate: 0.1 } })
     })
 
@@ -364,7 +364,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
     test('T14 six unread checks close the gate, answering one opens it', async () => {
       const system = await proven(() => 0)
       // The last of these checks is drawn, but not opened yet.
-      for (const said of await actAlone(system, 6)) expect(said).toMatchObject({ mode: 'act' })
+      for (const reply of await actAlone(system, 6)) expect(reply).toMatchObject({ mode: 'act' })
       const closed = await propose(system)
       expect(closed).toMatchObject({ mode: 'suggest', gated: true, to_go: 0 })
       expect(JSON.stringify(closed)).not.toMatch(/unread|spot/)
@@ -416,7 +416,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const [found] = await listChecks(system)
       await confirm(system, found?.id ?? '')
       const second = await decide(system, [found?.id ?? ''], wrong, ben)
-      expect(outcomesOf(second)).toMatchObject([{ error: { code: 'already_decided' } }])
+      expect(getOutcomes(second)).toMatchObject([{ error: { code: 'already_decided' } }])
       await override(system, 'agent_wrong', { proposal_id: done?.['proposal_id'] })
       const [row] = await system.rows('trust')
       expect(row).toMatchObject({ normal_credit: -25, normal_strikes: 1, normal_clean: 0 })
@@ -430,7 +430,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       expect(await system.governance.approvals.get(found?.id ?? '')).toMatchObject({
         status: 'withdrawn',
       })
-      expect(outcomesOf(await confirm(system, found?.id ?? ''))).toMatchObject([
+      expect(getOutcomes(await confirm(system, found?.id ?? ''))).toMatchObject([
         { error: { code: 'already_decided' } },
       ])
       expect(await readClass(system)).toMatchObject({ credit: { now: -25 }, checks: { unread: 0 } })
@@ -512,7 +512,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
           },
         },
       })
-      expect(outcomesOf(await decide(system, [bad?.id ?? ''], wrong))).toMatchObject([
+      expect(getOutcomes(await decide(system, [bad?.id ?? ''], wrong))).toMatchObject([
         { status: 'rejected', look_back: 10, trust: { from: 0.9, to: 0.82 } },
       ])
       const rows = await listChecks(system)
@@ -561,7 +561,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       await decide(system, [bad?.id ?? ''], wrong)
       const [first, ...rest] = await listChecks(system)
       expect(rest).toHaveLength(3)
-      expect(outcomesOf(await decide(system, [first?.id ?? ''], wrong))[0]).not.toHaveProperty(
+      expect(getOutcomes(await decide(system, [first?.id ?? ''], wrong))[0]).not.toHaveProperty(
         'look_back',
       )
       expect(await listChecks(system)).toHaveLength(3)
@@ -597,7 +597,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       await propose(system)
       const [found] = await listChecks(system)
       const taste = { decision: 'reject', override: { type: 'human_preference' } }
-      expect(outcomesOf(await decide(system, [found?.id ?? ''], taste))).toMatchObject([
+      expect(getOutcomes(await decide(system, [found?.id ?? ''], taste))).toMatchObject([
         { trust: { from: 0.9, to: 0.89 } },
       ])
       expect(await readClass(system)).toMatchObject({ credit: { now: 25 }, checks: { unread: 0 } })
@@ -633,7 +633,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const [found] = await listChecks(system)
       const small = { decision: 'reject', override: { type: 'edge_case', severity: 'low' } }
       await decide(system, [found?.id ?? ''], small)
-      expect(await trustOf(system)).toMatchObject({ trust_level: 0.89, mode: 'suggest' })
+      expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.89, mode: 'suggest' })
       expect(await propose(system)).toMatchObject({ mode: 'suggest', gated: true })
     })
 
@@ -815,10 +815,10 @@ export function checksContract(newStore: () => Promise<Store>): void {
 
   test('RS8 V3 an agent that invents domains reaches its total cap', async () => {
     const system = await governed({}, {}, await newStore())
-    const said = []
-    for (let n = 0; n < 202; n++) said.push(await propose(system, { domain: `invented.d${n}` }))
-    expect(said.filter(({ fault }) => fault === undefined)).toHaveLength(200)
-    expect(said.at(-1)).toMatchObject({
+    const replies = []
+    for (let n = 0; n < 202; n++) replies.push(await propose(system, { domain: `invented.d${n}` }))
+    expect(replies.filter(({ fault }) => fault === undefined)).toHaveLength(200)
+    expect(replies.at(-1)).toMatchObject({
       fault: 'VOLUME_CAP_EXCEEDED',
       hint: expect.stringContaining('authority.agent_volume_cap'),
     })

@@ -7,9 +7,9 @@ import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 
 /**
- * A stand-in for an OpenTelemetry collector. It takes what the OTLP specification lets a client send as JSON, and
- * nothing else: a field that is not in the protocol's messages, an id that is no hex or a 64-bit number that is no
- * text is a 400, as is a second attribute of the same name.
+ * A stand-in for an OpenTelemetry collector. It accepts only the JSON that the OTLP specification allows: an unknown
+ * field, an id that is not hexadecimal, a 64-bit number that is not a string, or a second attribute of the same name
+ * gets status 400.
  */
 
 const uint64 = z.string().regex(/^(0|[1-9]\d{0,19})$/)
@@ -115,7 +115,7 @@ export type TakenSpan = Omit<z.output<typeof span>, 'attributes'> & {
 /** How it answers a request in place of taking it; undefined takes it. */
 export type Instead = (response: ServerResponse, count: number) => true | undefined
 
-export const recordOf = (all: Attributes): Record<string, unknown> =>
+export const toRecord = (all: Attributes): Record<string, unknown> =>
   Object.fromEntries(all.map(({ key, value }) => [key, Object.values(value)[0]]))
 
 export async function startCollector(instead: Instead = () => undefined) {
@@ -124,19 +124,19 @@ export async function startCollector(instead: Instead = () => undefined) {
   /** The newest of each. */
   const figures = new Map<string, Metric>()
   const requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = []
-  /** What was not OTLP. */
+  /** The errors of requests that were not OTLP. */
   const faults: unknown[] = []
 
   function take(path: string, body: unknown): void {
     if (path.endsWith('/v1/traces'))
       for (const one of traces.parse(body).resourceSpans) {
-        resources.push(recordOf(one.resource.attributes))
+        resources.push(toRecord(one.resource.attributes))
         for (const made of one.scopeSpans.flatMap((it) => it.spans))
-          spans.push({ ...made, attributes: recordOf(made.attributes) })
+          spans.push({ ...made, attributes: toRecord(made.attributes) })
       }
     else if (path.endsWith('/v1/metrics'))
       for (const one of metrics.parse(body).resourceMetrics) {
-        resources.push(recordOf(one.resource.attributes))
+        resources.push(toRecord(one.resource.attributes))
         for (const made of one.scopeMetrics.flatMap((it) => it.metrics))
           figures.set(made.name, made)
       }

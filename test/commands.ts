@@ -13,7 +13,7 @@ export type Told = {
 }
 
 /** Runs a command in this process, for tests that do not need a separate one. */
-export async function runCommandIn(
+export async function runCommandWithState(
   state: string,
   command: (context: Context) => Promise<number | void>,
   env: Record<string, string> = {},

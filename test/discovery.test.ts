@@ -4,7 +4,7 @@ import { tools as allTools } from '../scripts/tool-docs.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { IncomingRequest } from '../src/server/mcp/endpoint.ts'
-import { common, connect, openRig, sales, textOf, tools } from './mcp-door.ts'
+import { common, connect, openRig, sales, parseText, tools } from './mcp-door.ts'
 import type { Era } from './mcp-door.ts'
 import { rankTools } from '../src/dispatch/discovery.ts'
 
@@ -80,7 +80,7 @@ test.each([
   const client = await connect(rig, 'auto', { bearer: sales.token })
   const answer = await client.callTool({ name: 'cowork_use', arguments: args })
   expect(answer).toMatchObject({ isError: true })
-  expect(textOf(answer)).toMatch(words)
+  expect(parseText(answer)).toMatch(words)
   await expect
     .poll(async () => {
       const types = ['call.refused', 'call.failed']
@@ -122,7 +122,7 @@ test('SV18 a hint explains how to call an unlisted tool', async () => {
   })
   const hintOf = async (arrival: Partial<IncomingRequest>) => {
     const client = await connect(rig, 'auto', arrival)
-    return textOf(await client.callTool({ name: 'read_it', arguments: {} }))
+    return parseText(await client.callTool({ name: 'read_it', arguments: {} }))
   }
   expect(await hintOf({})).toContain(
     'trash_list is not in your list: call cowork_use {"tool": "trash_list", "arguments": {…}}.',

@@ -14,7 +14,7 @@ import {
 } from '../src/governance/rules/trust.ts'
 import type { Change, OverrideKind, Trust } from '../src/governance/rules/trust.ts'
 import { actingTool } from './acting.ts'
-import { anna, ben, decide, outcomesOf, propose, sales, support } from './acts.ts'
+import { anna, ben, decide, getOutcomes, propose, sales, support } from './acts.ts'
 import { testConfig } from './governance.ts'
 import { movableClock, openGoverned } from './governed.ts'
 import type { Governed, Said, Store } from './governed.ts'
@@ -113,7 +113,7 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
     const decided = async (more: object) => {
       // Bulk items have separate outcomes, and only bulk items are deferred.
       const ids = act === 'hold' ? [id, oneOf(known, which + 1)] : [id]
-      for (const outcome of outcomesOf(await decide(system, ids, more, person))) {
+      for (const outcome of getOutcomes(await decide(system, ids, more, person))) {
         const { id: one, status } = outcome as { id: string; status: string }
         if (status === 'held') held.unshift(one)
         if (status === 'approved' || status === 'rejected')
@@ -142,8 +142,10 @@ async function live(rounds: readonly Round[], store: Store, daemons: 1 | 2): Pro
       }
       default: {
         const about = { agent_id: agent.id, domain: 'crm', action_description: '', description: '' }
-        const said = { ...about, override_type: kind.type, severity: kind.severity }
-        expect(await system.call('cowork_override', said, person)).not.toHaveProperty('fault')
+        const overrideArguments = { ...about, override_type: kind.type, severity: kind.severity }
+        expect(await system.call('cowork_override', overrideArguments, person)).not.toHaveProperty(
+          'fault',
+        )
       }
     }
   }
@@ -209,7 +211,7 @@ const ends = ['approved', 'rejected', 'expired', 'withdrawn']
 async function checkAll(
   system: Governed,
   entries: readonly Entry[],
-  told: readonly string[],
+  reported: readonly string[],
   runs: number,
 ): Promise<void> {
   const approvals = (await system.rows('approval')) as Row[]
@@ -226,8 +228,8 @@ async function checkAll(
   const recorded = endings.map(
     ({ type, ids, actor }) => `${ids?.approval} ${type.replace('approval.', '')} ${actor.id}`,
   )
-  expect(recorded).toEqual(expect.arrayContaining([...told]))
-  expect(new Set(told).size).toBe(told.length)
+  expect(recorded).toEqual(expect.arrayContaining([...reported]))
+  expect(new Set(reported).size).toBe(reported.length)
 
   // Approved calls ran at most once, and no other call ran.
   const started = entries.filter(({ type }) => type === 'call.started')

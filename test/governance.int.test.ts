@@ -100,7 +100,7 @@ describe('authentication on', () => {
           }),
         ),
       )
-      const outcomes = [one, two].flatMap((said) => said?.['outcomes'] as Said[])
+      const outcomes = [one, two].flatMap((reply) => reply?.['outcomes'] as Said[])
       const made = outcomes.filter(({ status }) => status !== 'error')
       const lost = outcomes.filter(({ status }) => status === 'error')
       expect([made.length, lost.length]).toEqual([1, 1])

@@ -25,8 +25,8 @@ export const resolve = (to: Governed, id: string, more: object = {}): Promise<Sa
 export const check = (to: Governed, args: object = {}, caller = sales): Promise<Said> =>
   to.call('cowork_check_handoff', args, caller)
 
-export const toIds = (said: Said) =>
-  (said['pending_handoffs'] as { handoff_id: string }[]).map(({ handoff_id: id }) => id)
+export const toIds = (reply: Said) =>
+  (reply['pending_handoffs'] as { handoff_id: string }[]).map(({ handoff_id: id }) => id)
 
 const hour = 3_600_000
 
@@ -252,8 +252,8 @@ export function handoffsContract(create: () => Promise<Store>) {
       await system.call('cowork_log', { domain: 'mail', ...log })
       await system.call('cowork_log', { domain: 'crm', ...log }, support)
       await system.call('cowork_log', { domain: 'crm', ...log, target: 'mail-2' })
-      const said = await system.call('cowork_handoff', handoff())
-      expect((said['context_packet'] as { recent: unknown[] }).recent).toEqual([
+      const reply = await system.call('cowork_handoff', handoff())
+      expect((reply['context_packet'] as { recent: unknown[] }).recent).toEqual([
         {
           seq: expect.any(Number),
           at: expect.any(String),

@@ -76,7 +76,7 @@ describe('guards', () => {
     '/assets/index.js',
     '/nothing',
   ]
-  /** What browsers say of a request that a page makes, without its Origin where they leave it out. */
+  /** The headers that browsers add to the request of a page; some of these requests have no Origin. */
   const foreign = {
     'an image on another site': {
       'sec-fetch-site': 'cross-site',

@@ -77,7 +77,7 @@ export async function openRig(options: RigOptions = { tools }): Promise<Rig> {
   return rig
 }
 
-/** The SDK's client with the door in the place of the network. */
+/** Connects a client of the SDK to the server without a network. */
 export async function connect(
   rig: Rig,
   mode: Era,
@@ -160,6 +160,6 @@ export function waiting() {
   return { wait, started: started.promise, release: () => held.resolve('done') }
 }
 
-export function textOf(answer: { content: unknown }): string {
+export function parseText(answer: { content: unknown }): string {
   return z.tuple([z.looseObject({ text: z.string() })]).parse(answer.content)[0].text
 }

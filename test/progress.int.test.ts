@@ -38,14 +38,14 @@ describe.each(['legacy', 'auto'] as const)('SV14 progress in the %s era', (mode)
     ['file_tree', { path: 'many' }, files + folders],
     ['copy_file', { source: 'large.bin', destination: 'copy.bin' }, bytes],
   ])('%s %j grows up to the total', async (name, args, total) => {
-    const told: { progress: number; total?: number | undefined }[] = []
+    const updates: { progress: number; total?: number | undefined }[] = []
     const result = await client.callTool(
       { name, arguments: args },
-      { onprogress: (one) => void told.push(one) },
+      { onprogress: (one) => void updates.push(one) },
     )
     expect(result.isError).not.toBe(true)
-    await expect.poll(() => told.at(-1)).toMatchObject({ progress: total, total })
-    const numbers = told.map(({ progress }) => progress)
+    await expect.poll(() => updates.at(-1)).toMatchObject({ progress: total, total })
+    const numbers = updates.map(({ progress }) => progress)
     expect(numbers.length).toBeGreaterThan(1)
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
   })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
-import { anna, decide, outcomesOf, sales, trusted } from './acts.ts'
+import { anna, decide, getOutcomes, sales, trusted } from './acts.ts'
 import { governed, openGoverned } from './governed.ts'
 import type { Governed, Said, Store } from './governed.ts'
 
@@ -138,7 +138,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       const system = await setup()
       const id = await system.ask()
       const change = { user: 'ann', password: mark, note: 'changed' }
-      expect(outcomesOf(await decide(system, [id], { change }))).toMatchObject([
+      expect(getOutcomes(await decide(system, [id], { change }))).toMatchObject([
         { status: 'approved' },
       ])
       expect(await dumpOf(system)).not.toContain(password)
@@ -153,7 +153,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       const id = await system.propose()
       const other = 'another-very-secret'
       const change = { ...proposal.proposed_change, password: mark, owner: 'bob', token: other }
-      expect(outcomesOf(await decide(system, [id], { change, hold: true }))).toMatchObject([
+      expect(getOutcomes(await decide(system, [id], { change, hold: true }))).toMatchObject([
         { status: 'held' },
       ])
       expect(await dumpOf(system)).not.toContain(other)
@@ -175,7 +175,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
         { user: 'ann', password: `x${mark}`, note: '' },
         { user: mark, password: mark, note: `use password=${mark} here`, more: mark },
       ])
-        expect(outcomesOf(await decide(system, [id], { change }))).toMatchObject([
+        expect(getOutcomes(await decide(system, [id], { change }))).toMatchObject([
           { status: 'error', error: { code: 'redacted_edit' } },
         ])
       expect(await row(system, id)).toMatchObject({ status: 'pending' })
@@ -200,15 +200,15 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
             parameters: [value, id],
           }),
         )
-        expect(outcomesOf(await decide(system, [id]))).toMatchObject([
+        expect(getOutcomes(await decide(system, [id]))).toMatchObject([
           {
             status: 'error',
             error: { code: 'arguments_changed', message: expect.stringContaining(id) },
           },
         ])
         expect(await row(system, id)).toMatchObject({ status: 'pending', [column]: value })
-        expect(outcomesOf(await decide(system, [sound]))).toMatchObject([{ status: 'approved' }])
-        expect(outcomesOf(await decide(system, [id], { decision: 'reject' }))).toMatchObject([
+        expect(getOutcomes(await decide(system, [sound]))).toMatchObject([{ status: 'approved' }])
+        expect(getOutcomes(await decide(system, [id], { decision: 'reject' }))).toMatchObject([
           { status: 'rejected' },
         ])
         await expect.poll(() => system.runs).toMatchObject([{ note: 'other' }])
@@ -227,7 +227,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await dumpOf(system)).not.toContain(password)
       const waiting = await system.ask({ note: 'more' })
       const allow = { for: 'always', arguments: { password: 'hunter*' } }
-      expect(outcomesOf(await decide(system, [waiting], { allow }))).toMatchObject([
+      expect(getOutcomes(await decide(system, [waiting], { allow }))).toMatchObject([
         { status: 'error', error: { code: 'invalid_input' } },
       ])
     })
@@ -306,7 +306,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       ])
       expect(await system.login()).toMatchObject({ user: 'ann' })
       expect(
-        outcomesOf(await decide(system, [pending], { change: { password: mark, stage: 'lost' } })),
+        getOutcomes(await decide(system, [pending], { change: { password: mark, stage: 'lost' } })),
       ).toMatchObject([{ status: 'approved' }])
       expect(
         await system.call('cowork_check_approval', { approval_id: pending }, sales),

@@ -5,7 +5,7 @@ import type { TestApp } from './app.ts'
 import { createClient } from './speakers.ts'
 import type { Said } from './speakers.ts'
 
-/** What the steps before have left behind for the next. */
+/** The state that a step passes to the next one. */
 export type Scene = {
   readonly app: TestApp
   /** A folder outside of the workspace. */
@@ -21,11 +21,11 @@ export type Example = {
   readonly tool: string
   readonly arguments: (scene: Scene) => Said
   /**
-   * What a model must learn. A path such as `story.id` names a field of structuredContent, which has to be there, and
-   * whose value the text must contain. Anything in quotes is text that each half must contain.
+   * The facts that a model must learn. A path such as `story.id` names a field of structuredContent, which must exist
+   * and whose value the text must contain. Anything in quotes is text that each half must contain.
    */
   readonly facts: readonly string[]
-  /** What has to happen before, by other means. */
+  /** Prepares the step other than by tool calls. */
   readonly before?: (scene: Scene) => Promise<unknown>
   /** Fields of the answer that later steps need, by the name under which they find them. */
   readonly keep?: Readonly<Record<string, string>>

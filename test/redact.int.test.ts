@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { exportLedger, verify as verifyStored } from '../src/cli/audit-verify.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
-import { runCommandIn } from './commands.ts'
+import { runCommandWithState } from './commands.ts'
 
 test('L8 cowork ledger redact erases a payload, and store and export still verify', async () => {
   const { state, cowork } = testPlace()
@@ -41,10 +41,12 @@ test('L8 cowork ledger redact erases a payload, and store and export still verif
       }),
     )
     const folder = join(state, 'export')
-    expect((await runCommandIn(state, (context) => exportLedger(context, folder))).code).toBe(0)
+    expect(
+      (await runCommandWithState(state, (context) => exportLedger(context, folder))).code,
+    ).toBe(0)
     for (const place of [undefined, folder])
       expect(
-        await runCommandIn(state, (context) => verifyStored(context, place, {})),
+        await runCommandWithState(state, (context) => verifyStored(context, place, {})),
       ).toMatchObject({
         code: 0,
         ok: true,

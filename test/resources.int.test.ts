@@ -96,9 +96,9 @@ describe.each([
 
   test('SV13 watchers of the head are notified of new entries, and nothing else can be watched', async () => {
     const client = await connect()
-    const told: string[] = []
+    const updates: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      told.push(params.uri)
+      updates.push(params.uri)
     })
     const uri = 'ledger://head'
     if (mode === 'legacy') {
@@ -108,8 +108,8 @@ describe.each([
       )
     } else await client.listen({ resourceSubscriptions: [uri] })
     await app.call('cowork_status')
-    await expect.poll(() => told, { timeout: 5000 }).toContain(uri)
-    expect(new Set(told)).toEqual(new Set([uri]))
+    await expect.poll(() => updates, { timeout: 5000 }).toContain(uri)
+    expect(new Set(updates)).toEqual(new Set([uri]))
     const { contents } = await client.readResource({ uri })
     const [content] = contents
     expect(JSON.parse(content && 'text' in content ? content.text : '')).toMatchObject({

@@ -15,13 +15,13 @@ import { createClient, proposed } from './speakers.ts'
 type Door = 'http' | 'stdio'
 type Era = 'auto' | 'legacy'
 
-/** What one agent hears of a file of the workspace and of grants, for as long as it is connected. */
+/** Connects an agent that watches a workspace file and its grants, and collects the updates. */
 async function watching(app: TestApp, token: string | undefined, door: Door, mode: Era) {
   const client = new Client({ name: 'watcher', version: '1' }, { versionNegotiation: { mode } })
   onTestFinished(() => client.close())
-  const told: string[] = []
+  const updates: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-    told.push(params.uri)
+    updates.push(params.uri)
   })
   let ended = 0
   await client.connect(
@@ -31,7 +31,7 @@ async function watching(app: TestApp, token: string | undefined, door: Door, mod
   const uris = ['workspace:///a.txt', 'cowork://grants']
   if (mode === 'legacy') for (const uri of uris) await client.subscribeResource({ uri })
   else await client.listen({ resourceSubscriptions: uris })
-  return { client, told, hasEnded: () => ended > 0 }
+  return { client, updates, hasEnded: () => ended > 0 }
 }
 
 function overStdio(app: TestApp, token: string | undefined): Transport {
@@ -77,14 +77,14 @@ test.each(doors)(
     await expect.poll(agent.hasEnded).toBe(true)
     expect(reader.hasEnded()).toBe(false)
 
-    agent.told.length = 0
+    agent.updates.length = 0
     writeFileSync(join(workspace, 'a.txt'), 'one and two')
     const given = { path: newFolder(), permission: 'read', agent: 'reader' }
     await owner.call('add_grant', given)
     await expect
-      .poll(() => reader.told)
+      .poll(() => reader.updates)
       .toEqual(expect.arrayContaining(['workspace:///a.txt', 'cowork://grants']))
-    expect(agent.told).toEqual([])
+    expect(agent.updates).toEqual([])
   },
 )
 
@@ -127,12 +127,12 @@ async function openOld(app: TestApp, token?: string) {
   const as = (bearer?: string) => (bearer ? { authorization: `Bearer ${bearer}` } : undefined)
   const headers = as(token)
   const stream = await fetch(`${app.url}/sse`, { ...(headers && { headers }) })
-  let said = ''
+  let received = ''
   const over = stream.body
     ?.pipeThrough(new TextDecoderStream())
-    .pipeTo(new WritableStream({ write: (text) => void (said += text) }))
-  await expect.poll(() => said).toContain('data: ')
-  const path = /data: (\S+)/.exec(said)?.[1] ?? ''
+    .pipeTo(new WritableStream({ write: (text) => void (received += text) }))
+  await expect.poll(() => received).toContain('data: ')
+  const path = /data: (\S+)/.exec(received)?.[1] ?? ''
   const post = (message: Posted, bearer = token) =>
     fetch(`${app.url}${path}`, {
       method: 'POST',
@@ -148,8 +148,8 @@ async function openOld(app: TestApp, token?: string) {
       const params = { name: 'cowork_status', arguments: {} }
       await post({ id, method: 'tools/call', params }, bearer)
       const answer = new RegExp(`^data: (.*"id":${id}\\b.*)$`, 'm')
-      await expect.poll(() => said).toMatch(answer)
-      return answer.exec(said)?.[1] ?? ''
+      await expect.poll(() => received).toMatch(answer)
+      return answer.exec(received)?.[1] ?? ''
     },
   }
 }
@@ -211,20 +211,20 @@ test.each(doors)(
     writeFileSync(join(app.workspace, 'a.txt'), 'one')
     const open = await watching(app, undefined, door, mode)
     writeFileSync(join(app.workspace, 'a.txt'), 'one and two')
-    await expect.poll(() => open.told).toContain('workspace:///a.txt')
+    await expect.poll(() => open.updates).toContain('workspace:///a.txt')
     const { token } = await agentOf(app, 'first')
     // Over stdio a call may still bring its token.
     await expect.poll(open.hasEnded).toBe(door === 'http')
     const reader = await watching(app, token, door, mode)
 
-    open.told.length = 0
+    open.updates.length = 0
     writeFileSync(join(app.workspace, 'a.txt'), 'one and two and three')
     const given = { path: newFolder(), permission: 'read', agent: 'first' }
     await createClient(app, app.owner).call('add_grant', given)
     await expect
-      .poll(() => reader.told)
+      .poll(() => reader.updates)
       .toEqual(expect.arrayContaining(['workspace:///a.txt', 'cowork://grants']))
-    expect(open.told).toEqual([])
+    expect(open.updates).toEqual([])
     if (door === 'http') return
     const own = { agent_token: token }
     const answer = await open.client.callTool({ name: 'cowork_status', arguments: own })

@@ -16,7 +16,7 @@ rm -rf node_modules && mkdir node_modules && sleep 0.3
 ln -s "${modules}"/* node_modules/ && ln -s "${modules}/.bin" node_modules/.bin
 cp "${modules}/.package-lock.json" node_modules/
 `
-// What an older Node looks like to the scripts.
+// Makes the scripts see an older Node.
 const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'20.0.0'}})`
 
 type Result = { code: number; stdout: string; stderr: string }

@@ -8,7 +8,7 @@ import { verify as verifyStored } from '../src/cli/audit-verify.ts'
 import { migrateStorage } from '../src/cli/storage.ts'
 import { startTestApp } from './app.ts'
 import { testPlace } from './cli.ts'
-import { runCommandIn } from './commands.ts'
+import { runCommandWithState } from './commands.ts'
 import { createTestDatabase } from './databases.ts'
 import { fillState } from './filled-state.ts'
 
@@ -38,11 +38,11 @@ type Place = ReturnType<typeof testPlace>
 const inState = ({ state }: Place, name: string) => `sqlite:${join(state, name)}`
 
 const migrate = ({ state }: Place, to: string, env?: Record<string, string>) =>
-  runCommandIn(state, (context) => migrateStorage(context, { to }), env)
+  runCommandWithState(state, (context) => migrateStorage(context, { to }), env)
 const migrateAndUse = ({ state }: Place, to: string) =>
-  runCommandIn(state, (context) => migrateStorage(context, { to, write: true }))
+  runCommandWithState(state, (context) => migrateStorage(context, { to, write: true }))
 const verify = ({ state }: Place) =>
-  runCommandIn(state, (context) => verifyStored(context, undefined, { deep: true }))
+  runCommandWithState(state, (context) => verifyStored(context, undefined, { deep: true }))
 
 /** Makes a few agent calls on the configured store. */
 async function work(place: Place, known?: string): Promise<string> {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { proposal } from './acts.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { recordOf, startCollector } from './collector.ts'
+import { toRecord, startCollector } from './collector.ts'
 import { createClient, fixture } from './speakers.ts'
 import type { Said } from './speakers.ts'
 
@@ -26,17 +26,17 @@ async function start() {
   onTestFinished(app.close)
   const owner = createClient(app, app.owner)
   const { token } = (await owner.call('cowork_add_agent', { id: 'sales' })) as { token: string }
-  const told = async () => {
+  const collect = async () => {
     await app.close()
     expect(collector.faults).toEqual([])
     const named = (name: string) => collector.spans.filter((span) => span.name === name)
     return { ...collector, named }
   }
-  return { app, owner, sales: createClient(app, token), token, told }
+  return { app, owner, sales: createClient(app, token), token, collect }
 }
 
 test('L13 a span contains the ids of its call and approval, as in the ledger', async () => {
-  const { owner, sales, told } = await start()
+  const { owner, sales, collect } = await start()
   const made = await sales.call('cowork_propose', proposal())
   const id = String(made['proposal_id'])
   await owner.call('cowork_decide', { approval_ids: [id], decision: 'approve' })
@@ -48,7 +48,7 @@ test('L13 a span contains the ids of its call and approval, as in the ledger', a
   await sales.call('cowork_check_approval', { approval_id: approval, wait_seconds: 25 })
   await sales.call('cowork_halt', { scope: 'all' })
   const { body } = await owner.ask('/api/ledger?limit=100')
-  const { named, figures } = await told()
+  const { named, figures } = await collect()
 
   expect(named('cowork_propose')).toMatchObject([
     {
@@ -90,7 +90,7 @@ test('L13 a span contains the ids of its call and approval, as in the ledger', a
   const points = counted && 'sum' in counted ? counted.sum.dataPoints : []
   const of = (name: string, outcome: string) =>
     points.find(({ attributes }) => {
-      const labels = recordOf(attributes)
+      const labels = toRecord(attributes)
       return labels['tool'] === name && labels['outcome'] === outcome
     })?.asDouble
   expect([of('cowork_decide', 'done'), of('cowork_halt', 'refused')]).toEqual([2, 1])
@@ -110,7 +110,7 @@ async function overMcp(app: TestApp, token: string, mode: 'auto' | 'legacy', hea
 test.each(['auto', 'legacy'] as const)(
   'L13 the parent comes from the call, otherwise from its HTTP request (%s)',
   async (mode) => {
-    const { app, token, told } = await start()
+    const { app, token, collect } = await start()
     const log = { name: 'cowork_log', arguments: { domain: 'crm', action: 'a', target: 't' } }
     const named = await overMcp(app, token, mode, {})
     await named.callTool({ ...log, _meta: { traceparent } })
@@ -119,7 +119,7 @@ test.each(['auto', 'legacy'] as const)(
     await carried.callTool({ ...log, _meta: { traceparent: 'nonsense' } })
     await named.callTool(log)
     await Promise.all([named.close(), carried.close()])
-    const spans = (await told()).named('cowork_log')
+    const spans = (await collect()).named('cowork_log')
     expect(spans.map(({ traceId, parentSpanId }) => [traceId === trace, parentSpanId])).toEqual([
       [true, parent],
       [true, parent],
@@ -130,7 +130,7 @@ test.each(['auto', 'legacy'] as const)(
 )
 
 test('L13 the API accepts the parent as a header', async () => {
-  const { app, owner, sales, told } = await start()
+  const { app, owner, sales, collect } = await start()
   const id = String((await sales.call('cowork_propose', proposal()))['proposal_id'])
   const headers = {
     authorization: `Bearer ${owner.token}`,
@@ -141,13 +141,13 @@ test('L13 the API accepts the parent as a header', async () => {
   expect((await fetch(`${app.url}/api/approvals/${id}/decide`, decide)).status).toBe(200)
   const status = { method: 'POST', headers, body: '{"arguments":{}}' }
   await fetch(`${app.url}/api/tools/cowork_status/call`, status)
-  const { named } = await told()
+  const { named } = await collect()
   for (const name of ['cowork_decide', 'cowork_status'])
     expect(named(name)).toMatchObject([{ traceId: trace, parentSpanId: parent }])
 })
 
 test('L13 no argument, result or secret is exported, and the header reaches the collector', async () => {
-  const { app, owner, sales, token, told } = await start()
+  const { app, owner, sales, token, collect } = await start()
   const secrets = {
     target: 'TARGET-hidden1',
     proposed_change: { note: 'CHANGE-hidden2' },
@@ -162,7 +162,7 @@ test('L13 no argument, result or secret is exported, and the header reaches the 
   })
   await sales.call('cowork_propose', { domain: 'WRONG-hidden6', nonsense: 'NONSENSE-hidden7' })
   await sales.call('TOOL-hidden8', {})
-  const { requests } = await told()
+  const { requests } = await collect()
   const bodies = requests.map(({ body }) => body).join('\n')
   expect(bodies).toContain('cowork_propose')
   for (const hidden of ['-hidden', app.owner, token, 'collector-secret'])

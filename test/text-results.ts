@@ -30,7 +30,7 @@ const readers: Readonly<Record<string, (text: string) => Said>> = {
 export const readText = (tool: string, text: string): Said => readers[tool]?.(text) ?? {}
 
 /** The content of a file in the text of read_file, whose notes stand below it. */
-export function contentIn(text: string): string {
+export function extractContent(text: string): string {
   const [, notes = ''] = /(?:^|\n)(\[[^\n]*\](?:\n\[[^\n]*\])*)$/.exec(text) ?? []
   const content = text.slice(0, text.length - notes.length)
   return notes.includes('no newline at the end') ? content.slice(0, -1) : content

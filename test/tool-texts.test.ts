@@ -1,4 +1,4 @@
-// What models and clients read of each tool, whatever it does.
+// Checks of the texts that models and clients read, for all tools.
 import { expect, test } from 'vitest'
 import { tools } from '../scripts/tool-docs.ts'
 import { parseArguments } from '../src/dispatch/arguments.ts'

@@ -93,9 +93,9 @@ async function enter(id: string) {
       return (result.structuredContent ?? result) as Json
     },
     async rest(name: string, args: object, entries = 1): Promise<Json> {
-      const said = (await (await app.call(name, { ...args }, token)).json()) as Json
+      const response = (await (await app.call(name, { ...args }, token)).json()) as Json
       await isRecorded(entries)
-      return said
+      return response
     },
     isRecorded,
     /** Longer than opening a check takes. */
@@ -208,14 +208,14 @@ const actions = [
 /** One run: each action and everything readable afterwards; with the draws, which only the test knows. */
 async function live(id: string) {
   const agent = await enter(id)
-  const told: unknown[] = []
+  const observed: unknown[] = []
   const proposals: string[] = []
   for (const act of actions) {
-    const said = await act(agent)
-    told.push(said)
-    if (typeof said['proposal_id'] === 'string') proposals.push(said['proposal_id'])
+    const response = await act(agent)
+    observed.push(response)
+    if (typeof response['proposal_id'] === 'string') proposals.push(response['proposal_id'])
     await agent.quiet()
-    told.push(await look(agent, proposals))
+    observed.push(await look(agent, proposals))
   }
   const entries = (await get(`/api/ledger?actor=${id}&limit=1000`, app.owner)) as {
     entries: { ids: { call?: string; proposal?: string }; type: string; data?: Json }[]
@@ -230,8 +230,8 @@ async function live(id: string) {
   const checks = await checksOf(id)
   expect(checks).toHaveLength(drawn.filter(Boolean).length)
   await agent.quiet()
-  told.push([...agent.details].toSorted(), agent.stream.heard)
-  return { agent, drawn, checks, told: leveled(agent, told) }
+  observed.push([...agent.details].toSorted(), agent.stream.heard)
+  return { agent, drawn, checks, observed: leveled(agent, observed) }
 }
 
 /** The reply of each interface about an approval that the agent must not know. */
@@ -241,7 +241,7 @@ async function probe({ http, stdio, token }: Agent, id: string) {
     return { content, isError }
   }
   const override = { override_type: 'agent_wrong', description: 'x', action_description: 'x' }
-  const said = [
+  const summary = [
     await ask('cowork_check_approval', { approval_id: id }),
     await ask('cowork_check_approval', { proposal_id: id, wait_seconds: 1 }),
     await ask('cowork_withdraw', { approval_id: id }),
@@ -256,7 +256,7 @@ async function probe({ http, stdio, token }: Agent, id: string) {
     await get(`/api/approvals?status=all&ids=${id}`, token),
   ]
   const made = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}/g
-  return JSON.stringify(said)
+  return JSON.stringify(summary)
     .replaceAll(made, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
 }
@@ -268,8 +268,8 @@ describe('an agent over HTTP, the bridge and the API', () => {
     const [first, ...others] = lives
     const patterns = new Set(lives.map(({ drawn }) => drawn.join()))
     expect(patterns.size).toBeGreaterThan(1)
-    for (const { told } of others) expect(told).toEqual(first?.told)
-    expect(JSON.stringify(first?.told)).not.toMatch(/spot|unread|look_back/)
+    for (const { observed } of others) expect(observed).toEqual(first?.observed)
+    expect(JSON.stringify(first?.observed)).not.toMatch(/spot|unread|look_back/)
     for (const { agent } of lives) await agent.close()
   })
 
@@ -291,21 +291,21 @@ describe('an agent over HTTP, the bridge and the API', () => {
     const { token, http, stdio } = agent
     const owner = proposal({ proposed_change: { owner: 'me' } })
     const { proposal_id: earlier } = await agent.call(http, 'cowork_propose', owner)
-    let said: Json = { mode: 'act' }
-    while (said['mode'] === 'act') {
-      said = await agent.call(http, 'cowork_propose', proposal())
+    let response: Json = { mode: 'act' }
+    while (response['mode'] === 'act') {
+      response = await agent.call(http, 'cowork_propose', proposal())
       await agent.quiet()
     }
     expect(await checksOf('unattended')).toHaveLength(6)
-    expect(said).toMatchObject({ mode: 'suggest', gated: true, to_go: 0 })
+    expect(response).toMatchObject({ mode: 'suggest', gated: true, to_go: 0 })
     const waiting = await agent.call(stdio, 'crm_write', { path: '/a' })
     expect(JSON.stringify(waiting)).toContain('approval_required')
     const { items } = (await get('/api/approvals', token)) as { items: { id: string }[] }
     expect(items).toHaveLength(3)
     const ids = items.map(({ id }) => id)
     expect(ids).toContain(earlier)
-    const told = JSON.stringify([said, waiting, await look(agent, ids)])
-    expect(told).not.toMatch(/spot|unread|closed_by|checks? (of|wait)/)
+    const observed = JSON.stringify([response, waiting, await look(agent, ids)])
+    expect(observed).not.toMatch(/spot|unread|closed_by|checks? (of|wait)/)
     const forPeople = await Promise.all(ids.map((id) => get(`/api/approvals/${id}`, app.owner)))
     expect(JSON.stringify(forPeople)).toContain('spot checks of its autonomous actions are unread')
     // The recorded reason of the decided requests is also the same.

@@ -7,7 +7,15 @@ import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { createTestDatabase } from './databases.ts'
-import { call, connectBy, crm, everywhere, faultOf, takesTasks, tasksOf } from './waiting.ts'
+import {
+  call,
+  connectBy,
+  crm,
+  everywhere,
+  parseFault,
+  takesTasks,
+  createTaskClient,
+} from './waiting.ts'
 import type { Connecting } from './waiting.ts'
 
 type Crm = ReturnType<typeof crm>
@@ -55,7 +63,10 @@ async function withTasks(app: TestApp, token: string) {
   const heard = (body: string) => {
     last = body
   }
-  return tasksOf(await connect(app, token, { capabilities: takesTasks, heard }), () => last)
+  return createTaskClient(
+    await connect(app, token, { capabilities: takesTasks, heard }),
+    () => last,
+  )
 }
 
 async function decide(app: TestApp, id: string, body: object = { decision: 'approve' }) {
@@ -97,7 +108,7 @@ describe.each(everywhere)('the running system, over %s, %s era', (door, era) => 
     const id = await theOne(app)
     expect(shown[0]).toMatchObject({ mode: 'url', url: `${app.url}/inbox/${id}` })
     expect(JSON.stringify(shown)).not.toContain(token)
-    // Whoever holds the agent's token cannot approve with it.
+    // The token of an agent cannot approve.
     const own = await app.call('cowork_decide', { approval_ids: [id], decision: 'approve' }, token)
     expect(own.status).toBe(403)
     await decide(app, id)
@@ -141,7 +152,7 @@ test('A7 A15 a call pending before a restart runs afterwards, and a repeated cal
   const before = await start(world)
   const token = await addAgent(before, 'sales')
   const asked = await (await connect(before, token)).callTool(call())
-  const id = String(faultOf(asked).payload['approval_id'])
+  const id = String(parseFault(asked).payload['approval_id'])
   await before.close()
   const after = await start(world, { state: before.state })
   await decide(after, id)
@@ -237,18 +248,18 @@ describe.each(everywhere)('resources, over %s, %s era', (door, era) => {
       return JSON.parse(content && 'text' in content ? content.text : '') as object
     }
     expect(await read('cowork://inbox')).toEqual({ items: [], next: null })
-    const told: string[] = []
+    const updates: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      told.push(params.uri)
+      updates.push(params.uri)
     })
     const uri = 'cowork://inbox'
     const watch = { resourceSubscriptions: [uri] }
     await (era === 'legacy' ? client.subscribeResource({ uri }) : client.listen(watch))
 
     const stranger = await connect(app, support)
-    const theirs = String(faultOf(await stranger.callTool(call('row-9'))).payload['approval_id'])
-    const mine = String(faultOf(await client.callTool(call())).payload['approval_id'])
-    await expect.poll(() => told).toContain(uri)
+    const theirs = String(parseFault(await stranger.callTool(call('row-9'))).payload['approval_id'])
+    const mine = String(parseFault(await client.callTool(call())).payload['approval_id'])
+    await expect.poll(() => updates).toContain(uri)
     expect(await read(uri)).toMatchObject({
       items: [{ id: mine, requester: 'sales', action: 'crm_delete', target: 'row-1' }],
       next: null,
@@ -278,18 +289,20 @@ test('SV13 the inbox resource is updated only when approvals change', async () =
   const app = await start(crm())
   const token = await addAgent(app, 'sales')
   const client = await connect(app, token)
-  const told: string[] = []
+  const updates: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-    told.push(params.uri)
+    updates.push(params.uri)
   })
   await client.listen({ resourceSubscriptions: ['cowork://inbox', 'ledger://head'] })
-  const id = String(faultOf(await client.callTool(call())).payload['approval_id'])
-  await expect.poll(() => told).toEqual(expect.arrayContaining(['cowork://inbox', 'ledger://head']))
-  told.length = 0
+  const id = String(parseFault(await client.callTool(call())).payload['approval_id'])
+  await expect
+    .poll(() => updates)
+    .toEqual(expect.arrayContaining(['cowork://inbox', 'ledger://head']))
+  updates.length = 0
   await client.callTool({ name: 'cowork_status', arguments: {} })
   // The head is told later than the inbox would be.
-  await expect.poll(() => told).toContain('ledger://head')
-  expect(told).not.toContain('cowork://inbox')
+  await expect.poll(() => updates).toContain('ledger://head')
+  expect(updates).not.toContain('cowork://inbox')
   await decide(app, id)
-  await expect.poll(() => told).toContain('cowork://inbox')
+  await expect.poll(() => updates).toContain('cowork://inbox')
 })

@@ -99,7 +99,7 @@ export type Connecting = {
   readonly heard?: (body: string) => void
 }
 
-/** The SDK's client with the door in the place of the network. */
+/** Connects a client of the SDK to the server without a network. */
 export async function connect(rig: Rig, options: Connecting = {}): Promise<Client> {
   const { door = 'http', token = sales.token, heard, ...rest } = options
   if (door === 'stdio') {
@@ -131,8 +131,8 @@ export async function connectBy(
 const record = z.looseObject({ status: z.string().optional() })
 const created = z.looseObject({ result: z.looseObject({ taskId: z.string() }) })
 
-/** The SDK's client knows no tasks, so what a call is answered with is read from the wire by `last`. */
-export function tasksOf(client: Client, last: () => string) {
+/** Sends the task requests. The client of the SDK has no tasks, so `last` reads the answer to a call from the wire. */
+export function createTaskClient(client: Client, last: () => string) {
   const ask = (method: string) => (taskId: string) =>
     client.request({ method, params: { taskId } }, record)
   return {
@@ -151,7 +151,7 @@ export function tasksOf(client: Client, last: () => string) {
 export const takesTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 
 /** The text and the payload of an error. */
-export function faultOf(result: {
+export function parseFault(result: {
   content?: unknown
   structuredContent?: unknown
   isError?: unknown
@@ -162,4 +162,4 @@ export function faultOf(result: {
   return { text, payload: z.looseObject({ code: z.string() }).parse(payload) }
 }
 
-export const urlOf = (id: string) => `http://localhost:8765/inbox/${id}`
+export const toInboxUrl = (id: string) => `http://localhost:8765/inbox/${id}`

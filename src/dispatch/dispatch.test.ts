@@ -24,17 +24,17 @@ const base = {
   toolset: 'cowork',
   by: 'anyone',
   input: z.object({ text: z.string().max(10) }),
-  output: z.object({ said: z.string() }),
+  output: z.object({ reply: z.string() }),
 } as const
 
 const say = (more: Partial<Tool> = {}): Tool => {
-  const { read, ...said } = defineTool({
+  const { read, ...tool } = defineTool({
     ...base,
     name: 'say',
     effect: 'read',
-    read: async ({ text }) => ({ said: text }),
+    read: async ({ text }) => ({ reply: text }),
   })
-  return { ...said, ...(!more.run && { read }), ...(more as object) } as Tool
+  return { ...tool, ...(!more.run && { read }), ...(more as object) } as Tool
 }
 
 let open: TestLedger | undefined
@@ -68,7 +68,7 @@ const call = (args: unknown = { text: 'hi' }, caller = agent) => ({
 
 test('L12 a read returns before it is recorded', async () => {
   const { dispatch, entries } = await setup([say()])
-  expect(await dispatch(call())).toMatchObject({ status: 'done', output: { said: 'hi' } })
+  expect(await dispatch(call())).toMatchObject({ status: 'done', output: { reply: 'hi' } })
   await expect.poll(async () => (await entries()).map((e) => e.type)).toEqual(['call.done'])
 })
 
@@ -79,7 +79,7 @@ test('L1 a write is recorded before and after its run', async () => {
       effect: 'write',
       run: async () => (
         seen.push(...(await entries()).map((e) => e.type)),
-        { output: { said: '' } }
+        { output: { reply: '' } }
       ),
     }),
   ])
@@ -102,7 +102,7 @@ test('L1 a tool that starts early has no visible effect before its call is recor
         seen.push(await types())
         await recordStart?.()
         seen.push(await types())
-        return { output: { said: '' } }
+        return { output: { reply: '' } }
       },
     }),
   ])
@@ -125,7 +125,7 @@ test('L1 a commit waits for a queued commit, but not for a failed one', async ()
         if (text === 'first') await sleep(20)
         if (text === 'fails') throw new CoworkError('not_found', 'No.')
         if (text === 'last') await Promise.all([inLine.get('first'), inLine.get('fails')])
-        return { output: { said: text }, finalize: async () => void ends.push(String(text)) }
+        return { output: { reply: text }, finalize: async () => void ends.push(String(text)) }
       },
     }),
   ])
@@ -144,7 +144,7 @@ test('A11 a tool that starts early is stopped when its call cannot be recorded',
           heard = error
           throw error
         })
-        return { output: { said: 'done' } }
+        return { output: { reply: 'done' } }
       },
     }),
   ])
@@ -160,7 +160,7 @@ test('A11 L12 a run whose end cannot be recorded does not report that nothing wa
       effect: 'write',
       run: async () => {
         await db.transact((tx) => tx.run(loseHead))
-        return { output: { said: 'done' } }
+        return { output: { reply: 'done' } }
       },
     }),
   ])
@@ -193,7 +193,7 @@ test('L1 a change of the store and its entry are one transaction', async () => {
       async transact(tx) {
         tx.append({ type: 'thing.changed', actor: { kind: 'system', id: 'test' } })
         if (fail) throw new CoworkError('conflict', 'No.')
-        return { said: 'done' }
+        return { reply: 'done' }
       },
     })
   const good = await setup([change(false)])
@@ -223,7 +223,7 @@ test('L2 a call whose own entry records it has one entry', async () => {
       async transact(tx) {
         tx.append({ type: 'thing.seen', actor: thing.actor })
         tx.append(thing)
-        return { said: '' }
+        return { reply: '' }
       },
     }),
   ])
@@ -263,7 +263,7 @@ test('A11 the first refusing check decides, and the tool does not run', async ()
   const never: Check = () => {
     throw new Error('must not be asked')
   }
-  const read = async () => ((ran = true), { said: '' })
+  const read = async () => ((ran = true), { reply: '' })
   const { dispatch, entries } = await setup([say({ read })], [no, never])
   expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'halted' })
   expect(ran).toBe(false)
@@ -308,7 +308,7 @@ test('SV14 a cancelled call reports it, and does not run if cancelled before its
   const read = async (_: unknown, { signal }: { signal: AbortSignal }) => {
     ran++
     await sleep(5000, undefined, { signal })
-    return { said: 'late' }
+    return { reply: 'late' }
   }
   const { dispatch } = await setup([say({ read })])
   const stop = new AbortController()

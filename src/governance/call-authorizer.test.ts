@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
 import { actingTool, storingTool } from '../../test/acting.ts'
 import type { Effect } from '../../test/acting.ts'
-import { anna, check, decide, outcomesOf, sales, support, trusted } from '../../test/acts.ts'
+import { anna, check, decide, getOutcomes, sales, support, trusted } from '../../test/acts.ts'
 import { governed, openGoverned, sqliteStore } from '../../test/governed.ts'
 import type { Governed, Said, Settings } from '../../test/governed.ts'
 
@@ -70,13 +70,13 @@ describe('calls that need approval', () => {
       const { tool } = actingTool(toolset, effect)
       const system = await governed({ 'approvals.every_write': true }, { tools: [tool] })
       await trusted(system, 0.95, 'sales', toolset)
-      const said = await system.call(tool.name, { path: '/a' })
-      expect(said).toMatchObject(asks ? { ...waits, mode: 'suggest' } : { done: '/a' })
+      const reply = await system.call(tool.name, { path: '/a' })
+      expect(reply).toMatchObject(asks ? { ...waits, mode: 'suggest' } : { done: '/a' })
       expect(await system.call(tool.name, { path: '/a' }, anna)).toEqual({ done: '/a' })
       if (!asks) return
-      const detail = await system.governance.inbox.detail(anna, approvalOf(said))
+      const detail = await system.governance.inbox.detail(anna, approvalOf(reply))
       expect(detail?.why.text).toContain('approvals.every_write')
-      await decide(system, [approvalOf(said)])
+      await decide(system, [approvalOf(reply)])
       expect(await system.call(tool.name, { path: '/a' })).toEqual({ done: '/a' })
       expect(await system.call(tool.name, { path: '/b' })).toMatchObject(waits)
     },
@@ -132,7 +132,7 @@ describe('calls that need approval', () => {
     })
     const asked = await system.write({ fail: false })
     expect(asked).toMatchObject({ ...waits, mode: 'suggest' })
-    const [outcome] = outcomesOf(await decide(system, [approvalOf(asked)]))
+    const [outcome] = getOutcomes(await decide(system, [approvalOf(asked)]))
     expect(outcome).toMatchObject({ status: 'voted' })
     expect(system.runs).toHaveLength(1)
   })
@@ -162,9 +162,9 @@ describe('calls that need approval', () => {
 describe('a pending call', () => {
   test('A2 A15 names the review URL and the next step, and runs once after approval', async () => {
     const system = await upstream()
-    const said = await system.write()
-    const id = approvalOf(said)
-    expect(said).toMatchObject({
+    const reply = await system.write()
+    const id = approvalOf(reply)
+    expect(reply).toMatchObject({
       ...waits,
       mode: 'escalate',
       review_url: `http://localhost:8765/inbox/${id}`,
@@ -193,8 +193,8 @@ describe('a pending call', () => {
   test('A15 concurrent repeats get the same result', async () => {
     const system = await upstream()
     await decide(system, [approvalOf(await system.write())])
-    const said = await Promise.all(Array.from({ length: 5 }, () => system.write()))
-    expect(said).toEqual(Array.from({ length: 5 }, () => ({ done: '/a' })))
+    const replies = await Promise.all(Array.from({ length: 5 }, () => system.write()))
+    expect(replies).toEqual(Array.from({ length: 5 }, () => ({ done: '/a' })))
     expect(system.runs).toHaveLength(1)
   })
 
@@ -258,7 +258,7 @@ describe('a pending call', () => {
     const system = await upstream()
     const id = approvalOf(await system.write())
     const denial = { decision: 'reject', reason: 'not on Fridays' }
-    expect(outcomesOf(await decide(system, [id], denial))).toEqual([{ id, status: 'rejected' }])
+    expect(getOutcomes(await decide(system, [id], denial))).toEqual([{ id, status: 'rejected' }])
     expect(await system.write()).toMatchObject({
       fault: 'approval_denied',
       message: 'anna denied crm_write: not on Fridays',
@@ -266,7 +266,7 @@ describe('a pending call', () => {
     system.move(60 * minute)
     const next = approvalOf(await system.write())
     const override = { decision: 'reject', override: { type: 'agent_wrong' } }
-    expect(outcomesOf(await decide(system, [next], override))).toMatchObject([
+    expect(getOutcomes(await decide(system, [next], override))).toMatchObject([
       { status: 'rejected', trust: { from: 0.3, to: 0.22 } },
     ])
   })
@@ -282,7 +282,7 @@ describe('a pending call', () => {
   test('B3 an edited call runs as approved, also with another target and with defaults', async () => {
     const system = await upstream()
     const id = approvalOf(await system.write({ text: 'x' }))
-    const wrong = outcomesOf(await decide(system, [id], { change: { path: 7 } }))
+    const wrong = getOutcomes(await decide(system, [id], { change: { path: 7 } }))
     expect(wrong).toMatchObject([{ status: 'error', error: { code: 'invalid_input' } }])
     await decide(system, [id], { change: { path: '/b' } })
     const edited = { approved_change: { path: '/b', text: 'nothing' }, edited_by: 'anna' }

@@ -60,12 +60,12 @@ test('V3 A2 of concurrent approved calls over the budget, the budget runs and th
   const asked = await Promise.all(paths.map((path) => system.call('drop_file', { path })))
   const ids = asked.map((one) => String(one['approval_id']))
   await decide(system, ids)
-  const said = await Promise.all(paths.map((path) => drop(system, path)))
-  expect(said.filter((fault) => fault === undefined)).toHaveLength(2)
-  expect(said.filter((fault) => fault === 'approval_running')).toHaveLength(2)
+  const replies = await Promise.all(paths.map((path) => drop(system, path)))
+  expect(replies.filter((fault) => fault === undefined)).toHaveLength(2)
+  expect(replies.filter((fault) => fault === 'approval_running')).toHaveLength(2)
   const kept = await Promise.all(ids.map((id) => system.governance.approvals.get(id)))
   const isKept = kept.map((it) => it?.status === 'approved')
-  expect(isKept).toEqual(said.map((fault) => fault !== undefined))
+  expect(isKept).toEqual(replies.map((fault) => fault !== undefined))
 })
 
 test('V3 A2 a resumed call counts once', async () => {

@@ -5,11 +5,11 @@ import {
   ben,
   check,
   decide,
-  outcomesOf,
+  getOutcomes,
   proposed,
   propose,
   sales,
-  trustOf,
+  fetchTrust,
 } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed } from '../../test/governed.ts'
@@ -26,12 +26,12 @@ describe('bulk decisions', () => {
     await approve(system, gone)
     const result = await decide(system, [...rest, gone, 'nothing', twice, twice])
     expect(result).toMatchObject({ count: 7, errors: 2 })
-    const errors = outcomesOf(result).filter(({ status }) => status === 'error')
+    const errors = getOutcomes(result).filter(({ status }) => status === 'error')
     expect(errors.map(({ id }) => id)).toEqual([gone, 'nothing'])
     expect(errors[0]).toMatchObject({
       error: { code: 'already_decided', message: expect.stringContaining('approved by anna') },
     })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.42, approvals: 6 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.42, approvals: 6 })
     const entries = await system.entries(['approval.approved'])
     expect(entries).toHaveLength(6)
     const call = entries.at(-1)?.ids?.call
@@ -47,7 +47,7 @@ describe('bulk decisions', () => {
     const ids = await Promise.all(Array.from({ length: 1000 }, () => proposed(system)))
     expect(await decide(system, [...ids, 'one more'])).toMatchObject({ fault: 'invalid_input' })
     expect(await decide(system, ids)).toMatchObject({ count: 1000, errors: 0 })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 1, approvals: 1000 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 1, approvals: 1000 })
     expect(await decide(system, [])).toMatchObject({ fault: 'invalid_input' })
   })
 
@@ -100,7 +100,7 @@ describe('who decides', () => {
       message: `COUNTED: 1 of 2 approvals. Proposal ${id}`,
     })
     expect(await approve(system, id)).toMatchObject({ fault: 'quorum_same_person' })
-    expect(await trustOf(system)).toMatchObject({ approvals: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ approvals: 0 })
     expect(await approve(system, id, {}, ben)).toMatchObject({
       status: 'approved',
       trust_change: 0.02,
@@ -108,7 +108,7 @@ describe('who decides', () => {
     const [entry] = await system.entries(['approval.approved'])
     expect(entry?.data).toMatchObject({ votes: ['anna', 'ben'], decided_by: 'ben' })
     const other = await proposed(system, { proposed_change: { price: 9 } })
-    expect(outcomesOf(await decide(system, [other]))).toMatchObject([{ status: 'voted' }])
+    expect(getOutcomes(await decide(system, [other]))).toMatchObject([{ status: 'voted' }])
   })
 })
 
@@ -122,18 +122,18 @@ describe('the undo window', () => {
     ]
     const high = await proposed(system, risky)
     const hold = { hold: true }
-    expect(outcomesOf(await decide(system, [plain], hold))).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(await decide(system, [plain], hold))).toMatchObject([{ status: 'approved' }])
     for (const ids of [[high], [one, two]])
-      for (const outcome of outcomesOf(await decide(system, ids, hold)))
+      for (const outcome of getOutcomes(await decide(system, ids, hold)))
         expect(outcome).toMatchObject({ status: 'held', until: expect.any(String) })
-    expect(await trustOf(system)).toMatchObject({ approvals: 1 })
+    expect(await fetchTrust(system)).toMatchObject({ approvals: 1 })
     expect(await check(system, high)).toMatchObject({ status: 'pending' })
-    expect(outcomesOf(await undo(system, [high, one, plain]))).toMatchObject([
+    expect(getOutcomes(await undo(system, [high, one, plain]))).toMatchObject([
       { id: high, status: 'pending' },
       { id: one, status: 'pending' },
       { id: plain, status: 'error', error: { code: 'already_decided' } },
     ])
-    expect(outcomesOf(await decide(system, [high]))).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(await decide(system, [high]))).toMatchObject([{ status: 'approved' }])
   })
 
   test('C2 a released decision has the same trust, entry and person', async () => {
@@ -145,7 +145,7 @@ describe('the undo window', () => {
       hold: true,
       override: { type: 'agent_wrong', severity: 'high', description: 'too soon' },
     }
-    expect(outcomesOf(await decide(system, [id], rejection))).toMatchObject([{ status: 'held' }])
+    expect(getOutcomes(await decide(system, [id], rejection))).toMatchObject([{ status: 'held' }])
     await expect.poll(() => statusOf(system, id)).toBe('rejected')
     const [entry] = await system.entries(['approval.rejected'])
     expect(entry).toMatchObject({
@@ -162,8 +162,8 @@ describe('the undo window', () => {
   test('B4 a rejection without a type is not deferred either', async () => {
     const system = await governed()
     const id = await proposed(system, risky)
-    const said = await decide(system, [id], { decision: 'reject', hold: true })
-    expect(outcomesOf(said)).toMatchObject([
+    const reply = await decide(system, [id], { decision: 'reject', hold: true })
+    expect(getOutcomes(reply)).toMatchObject([
       { status: 'error', error: { code: 'override_needed' } },
     ])
     expect((await system.governance.approvals.get(id))?.deferred).toBeUndefined()
@@ -192,8 +192,10 @@ describe('editing', () => {
   test('B3 an edit without a digest is refused, and nothing is decided', async () => {
     const system = await governed()
     const id = await proposed(system)
-    const said = await decide(system, [id], { change: { note: 'half \ud83d' } })
-    expect(outcomesOf(said)).toMatchObject([{ status: 'error', error: { code: 'invalid_input' } }])
+    const reply = await decide(system, [id], { change: { note: 'half \ud83d' } })
+    expect(getOutcomes(reply)).toMatchObject([
+      { status: 'error', error: { code: 'invalid_input' } },
+    ])
     expect(await statusOf(system, id)).toBe('pending')
   })
 })

@@ -4,12 +4,12 @@ import {
   ben,
   decide,
   earn,
-  outcomesOf,
+  getOutcomes,
   override,
   proposal,
   proposed,
   trusted,
-  trustOf,
+  fetchTrust,
 } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 
@@ -35,20 +35,20 @@ describe('approving', () => {
         message: expect.stringMatching(/^not found or already decided/),
       })
     expect(await approve(system, id, {}, ben)).toMatchObject({ decided_by: 'anna' })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.32, approvals: 1 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.32, approvals: 1 })
   })
 
   test('T3 trust is at most 1, and an approval resets consecutive overrides', async () => {
     const system = await governed()
     const ids = [await proposed(system), await proposed(system)]
     await override(system, 'edge_case')
-    expect(await trustOf(system)).toMatchObject({ consecutive_overrides: 1 })
+    expect(await fetchTrust(system)).toMatchObject({ consecutive_overrides: 1 })
     await trusted(system, 0.99)
     expect(await approve(system, ids[0] ?? '')).toMatchObject({
       trust_level: 1,
       trust_change: 0.01,
     })
-    expect(await trustOf(system)).toMatchObject({ consecutive_overrides: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ consecutive_overrides: 0 })
   })
 
   test('T7 the 20th approval promotes to 0.8, once', async () => {
@@ -121,7 +121,7 @@ describe('overriding', () => {
     expect(await override(system, 'agent_wrong', { proposal_id: id })).toMatchObject({
       fault: 'already_decided',
     })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.22, overrides: 1 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.22, overrides: 1 })
   })
 
   test('T5 approvals by trust or a person can be overridden afterwards', async () => {
@@ -140,13 +140,13 @@ describe('overriding', () => {
   test('B4 a rejection without an override type is refused and changes nothing', async () => {
     const system = await governed()
     const id = await proposed(system)
-    const said = await decide(system, [id], { decision: 'reject' })
-    expect(outcomesOf(said)).toMatchObject([
+    const reply = await decide(system, [id], { decision: 'reject' })
+    expect(getOutcomes(reply)).toMatchObject([
       { status: 'error', error: { code: 'override_needed' } },
     ])
-    expect(said).toMatchObject({ count: 1, errors: 1 })
+    expect(reply).toMatchObject({ count: 1, errors: 1 })
     const typed = { decision: 'reject', override: { type: 'missing_context' } }
-    expect(outcomesOf(await decide(system, [id], typed))).toEqual([
+    expect(getOutcomes(await decide(system, [id], typed))).toEqual([
       { id, status: 'rejected', trust: { from: 0.3, to: 0.27 } },
     ])
   })
@@ -180,7 +180,7 @@ describe('overriding', () => {
         demoted: false,
         consecutive_overrides: 2,
       })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.25, overrides: 2, accuracy: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.25, overrides: 2, accuracy: 0 })
     expect(await override(system, 'edge_case')).toMatchObject({ demoted: true })
   })
 

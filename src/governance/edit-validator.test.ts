@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actingTool } from '../../test/acting.ts'
-import { anna, check, decide, outcomesOf, proposed } from '../../test/acts.ts'
+import { anna, check, decide, getOutcomes, proposed } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed, Said } from '../../test/governed.ts'
 
@@ -16,7 +16,7 @@ const settings = {
   mappings: [{ agent_id: 'sales', domain: 'crm', policy_id: 'deals' }],
 }
 
-const errorOf = (result: Said) => outcomesOf(result)[0]?.['error']
+const errorOf = (result: Said) => getOutcomes(result)[0]?.['error']
 const found = (to: Governed, id: string) => to.governance.approvals.get(id)
 const save = (to: Governed, body: object) =>
   to.call('cowork_save_policies', { body, confirm: true }, anna)
@@ -67,7 +67,7 @@ describe('a proposal that a person edits', () => {
       reasoning: 'why not',
     })
     await decide(system, [String(ask['approval_id'])], { policy_id: 'deals' })
-    expect(outcomesOf(await decide(system, [id], { change }))).toMatchObject([
+    expect(getOutcomes(await decide(system, [id], { change }))).toMatchObject([
       { status: 'approved' },
     ])
   })
@@ -93,8 +93,8 @@ describe('a proposal that a person edits', () => {
     const system = await governed()
     const [plain, risky] = [await proposed(system), await proposed(system)]
     const hold = (id: string, change: object) => decide(system, [id], { change, hold: true })
-    expect(outcomesOf(await hold(plain, { note: 'x' }))).toMatchObject([{ status: 'approved' }])
-    expect(outcomesOf(await hold(risky, { owner: 'x' }))).toMatchObject([{ status: 'held' }])
+    expect(getOutcomes(await hold(plain, { note: 'x' }))).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(await hold(risky, { owner: 'x' }))).toMatchObject([{ status: 'held' }])
   })
 })
 
@@ -114,8 +114,8 @@ describe('a call that a person edits', () => {
   ])('B3 Y7 A4 an edit is validated like a new call: %j is %s', async (more, code, message) => {
     const system = await upstream()
     const id = await system.asked()
-    const said = await decide(system, [id], { change: { path: '/a', ...more } })
-    expect(errorOf(said)).toMatchObject({ code, message: expect.stringMatching(message) })
+    const reply = await decide(system, [id], { change: { path: '/a', ...more } })
+    expect(errorOf(reply)).toMatchObject({ code, message: expect.stringMatching(message) })
     expect((await found(system, id))?.status).toBe('pending')
   })
 
@@ -143,10 +143,10 @@ describe('a quorum of two', () => {
     const longer = { allow: { for: 'always' } }
     const refused = { code: 'quorum_allow', hint: expect.stringContaining('once') }
     expect(errorOf(await decide(system, [id], longer))).toMatchObject(refused)
-    expect(outcomesOf(await decide(system, [id]))).toMatchObject([{ status: 'voted' }])
+    expect(getOutcomes(await decide(system, [id]))).toMatchObject([{ status: 'voted' }])
     expect(errorOf(await decide(system, [id], longer, ben))).toMatchObject(refused)
     const once = { allow: { for: 'once' } }
-    expect(outcomesOf(await decide(system, [id], once, ben))).toMatchObject([
+    expect(getOutcomes(await decide(system, [id], once, ben))).toMatchObject([
       { status: 'approved' },
     ])
     expect(await system.rows('permission')).toEqual([])
@@ -183,16 +183,16 @@ describe('a quorum of two', () => {
     const id = await proposed(system, { proposed_change: { path: '/a' } })
     const [ann, bob] = [await join('Ann'), await join('Bob')]
     for (const person of [ann, bob]) {
-      const said = await decide(system, [id], {}, person)
-      expect(outcomesOf(said)).toMatchObject([{ status: 'voted' }])
+      const reply = await decide(system, [id], {}, person)
+      expect(getOutcomes(reply)).toMatchObject([{ status: 'voted' }])
       if (person === ann) await db.transact((tx) => people.remove(tx, ann.id, by))
     }
     await db.transact((tx) => people.setRole(tx, { id: bob.id, role: 'viewer' }, by))
     expect(await votes(id)).toEqual([])
     const again = await join('Ann')
     expect(again.id).toBe('ann-2')
-    expect(outcomesOf(await decide(system, [id], {}, again))).toMatchObject([{ status: 'voted' }])
-    expect(outcomesOf(await decide(system, [id], {}, ben))).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(await decide(system, [id], {}, again))).toMatchObject([{ status: 'voted' }])
+    expect(getOutcomes(await decide(system, [id], {}, ben))).toMatchObject([{ status: 'approved' }])
   })
 })
 
@@ -212,8 +212,8 @@ describe('the effect of a decision', () => {
   test('Y8 only calls can have a standing permission', async () => {
     const system = await governed()
     const id = await proposed(system)
-    const said = await decide(system, [id], { allow: { for: 'always' } })
-    expect(errorOf(said)).toMatchObject({ code: 'invalid_input' })
+    const reply = await decide(system, [id], { allow: { for: 'always' } })
+    expect(errorOf(reply)).toMatchObject({ code: 'invalid_input' })
     expect((await found(system, id))?.status).toBe('pending')
   })
 })

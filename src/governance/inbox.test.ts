@@ -210,13 +210,17 @@ test('T14 C2 a check previews the effect of marking it as wrong by type and seve
   await system.governance.spotChecks.flush()
   const [id = ''] = await idsOf(list(system, { kind: 'spot_check' }))
   const faults = (await system.governance.inbox.detail(anna, id))?.check?.faults ?? []
-  const said = (type: string, severity: string) =>
+  const describeEffect = (type: string, severity: string) =>
     faults.find((fault) => fault.type === type && fault.severity === severity)?.text
   // Preferences and changed rules are no faults.
   expect(new Set(faults.map(({ type }) => type))).toEqual(
     new Set(['agent_wrong', 'missing_context', 'edge_case']),
   )
-  expect(said('agent_wrong', 'medium')).toMatch(/^The gate closes: 75 more .* Up to ten other/)
-  expect(said('agent_wrong', 'critical')).toMatch(/^The gate closes: 150 more .* Up to ten other/)
-  expect(said('edge_case', 'low')).toMatch(/^The gate closes: 31 more /)
+  expect(describeEffect('agent_wrong', 'medium')).toMatch(
+    /^The gate closes: 75 more .* Up to ten other/,
+  )
+  expect(describeEffect('agent_wrong', 'critical')).toMatch(
+    /^The gate closes: 150 more .* Up to ten other/,
+  )
+  expect(describeEffect('edge_case', 'low')).toMatch(/^The gate closes: 31 more /)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
 import { actingTool } from '../../test/acting.ts'
-import { anna, approve, proposed, propose, sales, trusted, trustOf } from '../../test/acts.ts'
+import { anna, approve, proposed, propose, sales, trusted, fetchTrust } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed, Settings } from '../../test/governed.ts'
 
@@ -26,7 +26,7 @@ async function earned(to: Governed, count: number, by: Caller) {
 test('T3 T11 an approval by an unverified caller changes the score and is not evidence', async () => {
   const system = await upstream()
   await earned(system, 26, nobody)
-  expect(await trustOf(system)).toMatchObject({
+  expect(await fetchTrust(system)).toMatchObject({
     trust_level: 0.92,
     mode: 'suggest',
     gated: true,
@@ -88,7 +88,7 @@ test('RM3 with authentication off, replies say that only reviews by people are e
   expect(await approve(system, String(first['proposal_id']), {}, nobody)).toMatchObject(note)
   await earned(system, 25, nobody)
   expect(await propose(system, {}, stranger)).toMatchObject({ mode: 'suggest', ...note })
-  expect(await trustOf(system)).toMatchObject(note)
+  expect(await fetchTrust(system)).toMatchObject(note)
   expect(await system.call('cowork_status', {}, stranger)).toMatchObject({ trust: [note] })
   expect(await approve(system, await proposed(system), {}, anna)).not.toHaveProperty(
     'evidence_note',

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { ApprovalKind } from '#approvals'
 import { actingTool } from '../../test/acting.ts'
-import { anna, ben, check, decide, outcomesOf, propose, sales, trustOf } from '../../test/acts.ts'
+import {
+  anna,
+  ben,
+  check,
+  decide,
+  getOutcomes,
+  propose,
+  sales,
+  fetchTrust,
+} from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Said, Settings } from '../../test/governed.ts'
 
@@ -28,7 +37,7 @@ async function upstream(settings: Settings = {}) {
   const ask = async (args: object) => String((await write(args))['approval_id'])
   const allow = async (id: string, globs: object, more: object = {}) => {
     const allowance = { for: 'always', arguments: globs, ...more }
-    return outcomesOf(await decide(system, [id], { allow: allowance }))[0] ?? {}
+    return getOutcomes(await decide(system, [id], { allow: allowance }))[0] ?? {}
   }
   const listed = async () =>
     (await system.call('cowork_list_permissions', {}, anna))['permissions'] as Said[]
@@ -51,7 +60,7 @@ describe('pending calls', () => {
     const also = outcome['also'] as { id: string; summary: string }[]
     expect(also.map(({ id }) => id).toSorted()).toEqual(others.toSorted())
     expect(also.map(({ summary }) => summary)).toContain('To write: /a/29')
-    expect(await trustOf(system)).toMatchObject({
+    expect(await fetchTrust(system)).toMatchObject({
       trust_level: 0.32,
       approvals: 1,
       by_risk: { normal: { to_go: 24 } },
@@ -179,7 +188,7 @@ describe('invalid fields', () => {
         kind === 'call'
           ? await system.ask({ path: '/a' })
           : String((await propose(system, {}, sales))['proposal_id'])
-      expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
+      expect(getOutcomes(await decide(system, [id], more))).toMatchObject([
         {
           status: 'error',
           error: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actingTool } from '../../test/acting.ts'
-import { anna, check, decide, outcomesOf, sales, support, trusted } from '../../test/acts.ts'
+import { anna, check, decide, getOutcomes, sales, support, trusted } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Governed, Said, Settings } from '../../test/governed.ts'
 
@@ -17,7 +17,7 @@ async function upstream(settings: Settings = {}) {
   async function allow(allowance: object, path = '/a', more: object = {}) {
     const id = String((await write(path, more))['approval_id'])
     const result = await decide(system, [id], { allow: allowance })
-    expect(outcomesOf(result)).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(result)).toMatchObject([{ status: 'approved' }])
     expect(await check(system, id, { wait_seconds: 25 })).toMatchObject({ status: 'consumed' })
     return id
   }
@@ -53,8 +53,8 @@ describe('duration', () => {
   test('Y8 exactly the granted number of concurrent calls run', async () => {
     const system = await upstream()
     await system.allow({ for: 'uses', uses: 3 })
-    const said = await Promise.all(Array.from({ length: 9 }, () => system.write()))
-    for (const { fault } of said) expect([undefined, 'permission_ended']).toContain(fault)
+    const replies = await Promise.all(Array.from({ length: 9 }, () => system.write()))
+    for (const { fault } of replies) expect([undefined, 'permission_ended']).toContain(fault)
     expect(system.runs).toHaveLength(4)
   })
 
@@ -85,8 +85,10 @@ describe('duration', () => {
   ])('Y8 %j cannot be granted, and nothing is decided', async (allowance) => {
     const system = await upstream()
     const id = String((await system.write())['approval_id'])
-    const said = await decide(system, [id], { allow: allowance })
-    expect(outcomesOf(said)).toMatchObject([{ status: 'error', error: { code: 'invalid_input' } }])
+    const reply = await decide(system, [id], { allow: allowance })
+    expect(getOutcomes(reply)).toMatchObject([
+      { status: 'error', error: { code: 'invalid_input' } },
+    ])
     expect(await check(system, id)).toMatchObject({ status: 'pending' })
   })
 
@@ -94,7 +96,7 @@ describe('duration', () => {
     const system = await upstream()
     const id = String((await system.write())['approval_id'])
     const more = { allow: { for: 'always' }, change: { path: '/b' } }
-    expect(outcomesOf(await decide(system, [id], more))).toMatchObject([
+    expect(getOutcomes(await decide(system, [id], more))).toMatchObject([
       { error: { code: 'invalid_input' } },
     ])
   })
@@ -129,8 +131,8 @@ describe('coverage', () => {
     const system = await upstream()
     const first = { text: 'x', fail: false }
     await system.allow({ for: 'always', arguments: globs }, '/a/first', first)
-    const said = await system.call('crm_write', args)
-    expect(said).toMatchObject(passes ? { done: args.path } : waits)
+    const reply = await system.call('crm_write', args)
+    expect(reply).toMatchObject(passes ? { done: args.path } : waits)
   })
 
   test('Y8 an allowed call is recorded with its permission', async () => {

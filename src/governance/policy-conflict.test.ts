@@ -5,7 +5,7 @@ import {
   approve,
   ben,
   decide,
-  outcomesOf,
+  getOutcomes,
   override,
   proposed,
   sales,
@@ -60,7 +60,7 @@ test('RC4 approving it requires the version that the person saw, and the entry r
   const refused = { fault: 'policy_conflict', hint: expect.stringContaining(version) }
   expect(await approve(system, id)).toMatchObject(refused)
   expect(await approve(system, id, { acknowledge_policy: 'another' })).toMatchObject(refused)
-  expect(outcomesOf(await decide(system, [id], { hold: true }))).toMatchObject([
+  expect(getOutcomes(await decide(system, [id], { hold: true }))).toMatchObject([
     { status: 'error', error: { code: 'policy_conflict' } },
   ])
   expect(await approve(system, id, { acknowledge_policy: version })).toMatchObject({
@@ -88,7 +88,7 @@ test('RC4 bulk approval reports such requests as errors; rejecting needs no ackn
   expect(many).toMatchObject({ fault: 'invalid_input' })
   const type = { type: 'policy_change', severity: 'low' }
   const rejected = await decide(system, [blocked], { decision: 'reject', override: type })
-  expect(outcomesOf(rejected)).toMatchObject([{ status: 'rejected' }])
+  expect(getOutcomes(rejected)).toMatchObject([{ status: 'rejected' }])
 })
 
 test('RC4 every person of a quorum acknowledges the policy', async () => {
@@ -114,7 +114,7 @@ test('RC4 a pending call says that it stays refused', async () => {
   expect(await item(system, id)).toMatchObject({
     policy_conflict: { rule: 'paths', message: expect.stringContaining('refused when it runs') },
   })
-  expect(outcomesOf(await decide(system, [id]))).toMatchObject([
+  expect(getOutcomes(await decide(system, [id]))).toMatchObject([
     { error: { code: 'policy_conflict' } },
   ])
   await decide(system, [id], { acknowledge_policy: version })

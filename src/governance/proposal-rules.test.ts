@@ -196,14 +196,14 @@ describe('policies', () => {
 
   test('Y6 a shadow policy reports its effect and enforces nothing', async () => {
     const system = await governed(rules)
-    const said = await propose(system, { domain: 'trial', proposed_change: { id: 7 } })
-    expect(said).toMatchObject({ policy_id: 'watched', policy_warnings: 1, mode: 'escalate' })
+    const reply = await propose(system, { domain: 'trial', proposed_change: { id: 7 } })
+    expect(reply).toMatchObject({ policy_id: 'watched', policy_warnings: 1, mode: 'escalate' })
   })
 
   test('Y4 without a matching mapping the agent is blocked and one approval is requested', async () => {
     const system = await governed(rules)
-    const said = await propose(system, { domain: 'hr' })
-    expect(said).toMatchObject({
+    const reply = await propose(system, { domain: 'hr' })
+    expect(reply).toMatchObject({
       fault: 'policy_blocked',
       blocked: true,
       mode: 'escalate',
@@ -212,10 +212,10 @@ describe('policies', () => {
       review_url: expect.stringContaining('/inbox/'),
     })
     expect(await propose(system, { domain: 'hr', target: 'other' })).toMatchObject({
-      approval_id: said['approval_id'],
+      approval_id: reply['approval_id'],
     })
     expect(await propose(system, { domain: 'hr' }, support)).not.toMatchObject({
-      approval_id: said['approval_id'],
+      approval_id: reply['approval_id'],
     })
     const asked = await system.governance.approvals.list({ limit: 9 })
     expect(asked.map(({ kind, requester }) => [kind, requester])).toEqual(
@@ -292,8 +292,8 @@ describe('cowork_validate_policy', () => {
   ])('Y5 %j is evaluated like a proposal, and nothing is stored', async (args, expected) => {
     const system = await governed(rules)
     const before = await system.ledger.size()
-    const said = await system.call('cowork_validate_policy', { domain: 'crm', ...args })
-    expect(said).toMatchObject(expected)
+    const reply = await system.call('cowork_validate_policy', { domain: 'crm', ...args })
+    expect(reply).toMatchObject(expected)
     const more = async () => (await system.entries()).slice(before).map(({ type }) => type)
     await expect.poll(more).toEqual(['call.done'])
     for (const table of ['approval', 'trust', 'trust_point', 'override', 'permission', 'mapping'])

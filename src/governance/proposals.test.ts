@@ -98,11 +98,11 @@ describe('replies', () => {
   ])('P4 at %d the message starts as in the COWORK protocol: %s', async (score, mode, message) => {
     const system = await governed()
     await trusted(system, score)
-    const said = await propose(system)
-    expect(said).toMatchObject({ mode, message: expect.stringMatching(message) })
-    expect(said['review_url'] === undefined).toBe(mode === 'act')
+    const reply = await propose(system)
+    expect(reply).toMatchObject({ mode, message: expect.stringMatching(message) })
+    expect(reply['review_url'] === undefined).toBe(mode === 'act')
     const { text } = system.catalogue.find('cowork_propose') ?? {}
-    if (mode !== 'act') expect(text?.(said)).toContain(`${String(said['review_url'])}`)
+    if (mode !== 'act') expect(text?.(reply)).toContain(`${String(reply['review_url'])}`)
   })
 
   test.each([
@@ -145,8 +145,8 @@ describe('idempotency_key', () => {
     const key = { idempotency_key: 'k1' }
     const first = await propose(system, key)
     const [again, atOnce] = await Promise.all([propose(system, key), propose(system, key)])
-    for (const said of [again, atOnce])
-      expect(said).toMatchObject({ proposal_id: first['proposal_id'], volume_remaining: 49 })
+    for (const reply of [again, atOnce])
+      expect(reply).toMatchObject({ proposal_id: first['proposal_id'], volume_remaining: 49 })
     expect(await system.rows('approval')).toHaveLength(1)
     await system.call('cowork_approve', { proposal_id: first['proposal_id'] }, anna)
     expect(await propose(system, key)).toMatchObject({ status: 'approved' })

@@ -4,7 +4,7 @@ import {
   anna,
   approve,
   decide,
-  outcomesOf,
+  getOutcomes,
   override,
   propose,
   proposed,
@@ -45,7 +45,7 @@ test.each(['crm_write', 'crm_store'])(
     const { asked, resume, add } = system
     const nobody = { ...agentCaller('cursor'), verified: false }
     const id = await asked(nobody, '/a', tool)
-    expect(outcomesOf(await decide(system, [id]))).toMatchObject([{ status: 'approved' }])
+    expect(getOutcomes(await decide(system, [id]))).toMatchObject([{ status: 'approved' }])
     await add('first')
     expect(await resume(tool, { path: '/a' }, nobody, id)).toMatchObject({
       status: 'refused',
@@ -88,7 +88,7 @@ test('I4 A2 approving a request of a revoked agent fails, and rejecting works', 
   const held = [await system.asked(nobody, '/b'), await system.asked(nobody, '/c')]
   expect(await decide(system, held, { hold: true })).toMatchObject({ errors: 0 })
   await system.add('first')
-  expect(outcomesOf(await decide(system, [id]))).toMatchObject([
+  expect(getOutcomes(await decide(system, [id]))).toMatchObject([
     { error: { code: 'agent_revoked', message: expect.stringContaining('cursor') } },
   ])
   // A deferred decision is not applied either: it returns to the inbox with the reason.
@@ -160,7 +160,7 @@ test('Y4 I4 a later agent with the same name must request domains again', async 
   expect(asked).not.toBe(before)
   expect(await propose(system, {}, added)).toMatchObject({ approval_id: asked })
   const letIn = async (id: unknown) =>
-    outcomesOf(await decide(system, [String(id)], { policy_id: 'p' }))
+    getOutcomes(await decide(system, [String(id)], { policy_id: 'p' }))
   expect(await letIn(before)).toMatchObject([{ error: { code: 'agent_revoked' } }])
   expect(await letIn(asked)).toMatchObject([{ status: 'approved' }])
 })

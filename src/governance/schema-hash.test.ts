@@ -63,12 +63,12 @@ test.each<[string, z.ZodObject, z.ZodObject]>([
 
 test('A1 the schema of another server is hashed the same way', () => {
   const schema = { type: 'object', properties: { description: { type: 'string' } } }
-  const told = {
+  const listed = {
     type: 'object',
     description: 'All',
     properties: { description: { type: 'string', description: 'A text', title: 'T' } },
   }
-  expect(listedHash(told)).toBe(listedHash(schema))
+  expect(listedHash(listed)).toBe(listedHash(schema))
   expect(listedHash({ ...schema, properties: {} })).not.toBe(listedHash(schema))
   expect(listedHash({ ...schema, properties: { description: { enum: ['a'] } } })).not.toBe(
     listedHash({ ...schema, properties: { description: { enum: ['b'] } } }),

@@ -8,7 +8,7 @@ import {
   proposed,
   support,
   trusted,
-  trustOf,
+  fetchTrust,
 } from '../../test/acts.ts'
 import { governed } from '../../test/governed.ts'
 import type { Said } from '../../test/governed.ts'
@@ -19,15 +19,15 @@ describe('trust', () => {
   test('T1, T2 it is stored per agent and domain and starts at 0.3 on the first read', async () => {
     const system = await governed()
     expect(await system.rows('trust')).toEqual([])
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.3, mode: 'escalate' })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.3, mode: 'escalate' })
     expect(await system.rows('trust')).toMatchObject([{ agent: 'sales', domain: 'crm' }])
     expect(await system.entries(['trust.created'])).toHaveLength(1)
-    await trustOf(system)
+    await fetchTrust(system)
     expect(await system.entries(['trust.created'])).toHaveLength(1)
     await earn(system, 2)
-    const others = [await trustOf(system, 'hr'), await trustOf(system, 'anything at all')]
+    const others = [await fetchTrust(system, 'hr'), await fetchTrust(system, 'anything at all')]
     for (const other of others) expect(other).toMatchObject({ trust_level: 0.3, approvals: 0 })
-    expect(await trustOf(system)).toMatchObject({
+    expect(await fetchTrust(system)).toMatchObject({
       trust_level: 0.34,
       by_risk: { low: { to_go: 25 }, normal: { to_go: 23 }, high: { to_go: 25 } },
     })
@@ -36,7 +36,7 @@ describe('trust', () => {
   test('T13 evidence is separate per risk class, the score is shared', async () => {
     const system = await governed()
     await approve(system, await proposed(system, { proposed_change: { deal_stage: 'won' } }))
-    expect(await trustOf(system)).toMatchObject({
+    expect(await fetchTrust(system)).toMatchObject({
       trust_level: 0.32,
       by_risk: { normal: { to_go: 25 }, high: { to_go: 24 } },
     })
@@ -44,13 +44,13 @@ describe('trust', () => {
 
   test('G5 it contains the counts of decisions and the idle time', async () => {
     const system = await governed()
-    expect(await trustOf(system)).toMatchObject({ accuracy: null, override_rate: null })
+    expect(await fetchTrust(system)).toMatchObject({ accuracy: null, override_rate: null })
     await earn(system, 3)
     await override(system, 'edge_case')
     await override(system, 'human_preference')
     await trusted(system, 0.8)
     system.move(10 * day)
-    expect(await trustOf(system)).toMatchObject({
+    expect(await fetchTrust(system)).toMatchObject({
       trust_level: 0.7,
       mode: 'suggest',
       accuracy: 0.75,
@@ -74,11 +74,11 @@ describe('trust', () => {
       expect(await propose(system)).toMatchObject({ trust_level: 0.8 })
     }
     system.move(0.9 * day)
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.8, decay_days: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.8, decay_days: 0 })
     system.move(1.2 * day)
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 2 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.78, decay_days: 2 })
     expect(await propose(system)).toMatchObject({ trust_level: 0.78 })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.78, decay_days: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.78, decay_days: 0 })
     // A clock that moves back does not reduce activity.
     const before = await system.rows('trust')
     system.move(-60_000)
@@ -92,13 +92,13 @@ describe('trust', () => {
     await proposed(system)
     system.move(5 * day)
     await override(system, 'policy_change')
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.75, decay_days: 5 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.75, decay_days: 5 })
     await proposed(system)
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.75, decay_days: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.75, decay_days: 0 })
     const later = await proposed(system)
     system.move(2 * day)
     expect(await approve(system, later)).toMatchObject({ trust_level: 0.75 })
-    expect(await trustOf(system)).toMatchObject({ decay_days: 0 })
+    expect(await fetchTrust(system)).toMatchObject({ decay_days: 0 })
   })
 
   test('T16 a person sets a score with a reason; credit and strikes stay', async () => {
@@ -116,7 +116,7 @@ describe('trust', () => {
       from: 0.34,
       to: 0.75,
     })
-    const after = await trustOf(system)
+    const after = await fetchTrust(system)
     expect(after).toMatchObject({ trust_level: 0.75, consecutive_overrides: 0, approvals: 3 })
     expect(await standingOf()).toEqual(before)
     expect(before).toContainEqual(['normal_credit', 3 - 13])
@@ -148,7 +148,7 @@ describe('trust', () => {
     await Promise.all(
       ids.map((id, i) => (i < 7 ? approve(system, id) : override(system, 'edge_case'))),
     )
-    const result = await trustOf(system)
+    const result = await fetchTrust(system)
     expect(result).toMatchObject({ approvals: 7, overrides: 3 })
     const points = await system.rows('trust_point')
     expect(points).toHaveLength(10)

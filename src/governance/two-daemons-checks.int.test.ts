@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { anna, ben, decide, earn, outcomesOf, propose, trusted } from '../../test/acts.ts'
+import { anna, ben, decide, earn, getOutcomes, propose, trusted } from '../../test/acts.ts'
 import { listChecks, readClass } from '../../test/checks.ts'
 import { createMigratedDatabase } from '../../test/databases.ts'
 import { openGoverned, postgresStore } from '../../test/governed.ts'
@@ -25,7 +25,7 @@ async function answerAtBoth(id: string, answers: readonly [object, object]): Pro
   const result = await Promise.all(
     daemons.map((daemon, at) => decide(daemon, [id], answers[at], people[at])),
   )
-  return result.map((one) => outcomesOf(one)[0] ?? {})
+  return result.map((one) => getOutcomes(one)[0] ?? {})
 }
 
 const standing = async () => {
@@ -38,10 +38,10 @@ const isSound = async () =>
   expect(await daemons[0].verify()).toMatchObject({ ok: true, problems: [] })
 
 test('T10 T14 an action drawn by both daemons, or found after a start, is checked once', async () => {
-  const said = await Promise.all(
+  const replies = await Promise.all(
     [0, 1, 2, 3].map((n) => propose(daemons[n % 2 === 0 ? 0 : 1], { target: `deal-${n}` })),
   )
-  expect(said.map(({ mode }) => mode)).toEqual(['act', 'act', 'act', 'act'])
+  expect(replies.map(({ mode }) => mode)).toEqual(['act', 'act', 'act', 'act'])
   await Promise.all(
     daemons.flatMap(({ governance, ledger, now }) => [
       governance.spotChecks.flush(),

@@ -8,7 +8,7 @@ import {
   override,
   propose,
   proposed,
-  trustOf,
+  fetchTrust,
 } from '../../test/acts.ts'
 import { createMigratedDatabase } from '../../test/databases.ts'
 import { movableClock, openGoverned, postgresStore } from '../../test/governed.ts'
@@ -38,8 +38,8 @@ test('V2 two daemons share one cap, and count each proposal once', async () => {
 })
 
 test('V1 the same applies to pending calls', async () => {
-  const said = await atBoth(30, (daemon, i) => daemon.call('server_write', { path: `/${i}` }))
-  const faults = said.map(({ fault }) => fault)
+  const replies = await atBoth(30, (daemon, i) => daemon.call('server_write', { path: `/${i}` }))
+  const faults = replies.map(({ fault }) => fault)
   expect(faults.filter((fault) => fault === 'approval_required')).toHaveLength(20)
   expect(faults.filter((fault) => fault === 'VOLUME_CAP_EXCEEDED')).toHaveLength(10)
 })
@@ -55,9 +55,9 @@ test('Y10 RS5 a domain stored by one daemon is known at the other', async () => 
 test('P6 one key used at both daemons is one proposal', async () => {
   for (let round = 0; round < 10; round++) {
     const more = { domain: 'key', idempotency_key: `k${round}` }
-    const said = await atBoth(2, (daemon) => propose(daemon, more))
-    expect(new Set(said.map(({ proposal_id: id }) => id)).size).toBe(1)
-    expect(said[0]).toHaveProperty('proposal_id')
+    const replies = await atBoth(2, (daemon) => propose(daemon, more))
+    expect(new Set(replies.map(({ proposal_id: id }) => id)).size).toBe(1)
+    expect(replies[0]).toHaveProperty('proposal_id')
   }
 })
 
@@ -67,19 +67,19 @@ test('T10 concurrent first actions in a domain are not lost', async () => {
     await atBoth(4, (daemon, i) =>
       i % 4 === 0 ? propose(daemon, { domain }) : override(daemon, 'edge_case', { domain }),
     )
-    expect(await trustOf(daemons[0], domain)).toMatchObject({ overrides: 3, trust_level: 0.14 })
+    expect(await fetchTrust(daemons[0], domain)).toMatchObject({ overrides: 3, trust_level: 0.14 })
   }
 })
 
 test('T10 decisions at both daemons add up', async () => {
   const ids: string[] = []
   for (let i = 0; i < 16; i++) ids.push(await proposed(daemons[0], { domain: 'sum' }))
-  const said = await atBoth(16, (daemon, i) => approve(daemon, ids[i] ?? ''))
-  const levels = said.map(({ trust_level: level }) => Number(level))
+  const replies = await atBoth(16, (daemon, i) => approve(daemon, ids[i] ?? ''))
+  const levels = replies.map(({ trust_level: level }) => Number(level))
   expect(levels.toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 16 }, (_, i) => Math.round(3200 + 200 * i) / 10_000),
   )
-  expect(await trustOf(daemons[1], 'sum')).toMatchObject({ approvals: 16, trust_level: 0.62 })
+  expect(await fetchTrust(daemons[1], 'sum')).toMatchObject({ approvals: 16, trust_level: 0.62 })
 })
 
 test('A15, Y8 a call allowed once runs once, and one allowed N times runs N times', async () => {
@@ -93,8 +93,8 @@ test('A15, Y8 a call allowed once runs once, and one allowed N times runs N time
   }
   runs.length = 0
   await ask('/once')
-  for (const said of await atBoth(6, (daemon) => call(daemon, '/once')))
-    expect(said).toMatchObject({ done: '/once' })
+  for (const reply of await atBoth(6, (daemon) => call(daemon, '/once')))
+    expect(reply).toMatchObject({ done: '/once' })
   expect(runs).toHaveLength(1)
   await ask('/uses', { allow: { for: 'uses', uses: 3 } })
   for (let round = 0; round < 6; round++) await atBoth(4, (to) => call(to, '/uses'))

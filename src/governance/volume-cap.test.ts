@@ -19,7 +19,7 @@ async function proposeMany(to: Governed, count: number, more: object = {}) {
 describe('the volume cap', () => {
   test('V1 the 51st proposal within an hour is refused and stores nothing', async () => {
     const system = await governed()
-    for (const said of await proposeMany(system, 50)) expect(said).not.toHaveProperty('fault')
+    for (const reply of await proposeMany(system, 50)) expect(reply).not.toHaveProperty('fault')
     expect(await propose(system)).toMatchObject({ ...exceeded, volume_remaining: 0 })
     expect(await system.rows('approval')).toHaveLength(50)
     const refused = await system.entries(['call.refused'])
@@ -32,10 +32,10 @@ describe('the volume cap', () => {
       await propose(system)
       system.move(20 * minute - 1000)
     }
-    const said = await propose(system)
-    expect(said).toMatchObject(exceeded)
-    expect(said['retry_after_seconds']).toBeLessThanOrEqual(3)
-    expect(said['retry_after_seconds']).toBeGreaterThan(0)
+    const reply = await propose(system)
+    expect(reply).toMatchObject(exceeded)
+    expect(reply['retry_after_seconds']).toBeLessThanOrEqual(3)
+    expect(reply['retry_after_seconds']).toBeGreaterThan(0)
     system.move(4000)
     expect(await propose(system)).toMatchObject({ volume_remaining: 0 })
     expect(await propose(system)).toMatchObject(exceeded)
@@ -53,16 +53,16 @@ describe('the volume cap', () => {
 
   test('V1 0 means no cap', async () => {
     const system = await governed({ 'authority.volume_cap': 0, 'authority.agent_volume_cap': 0 })
-    for (const said of await proposeMany(system, 60))
-      expect(said).toMatchObject({ volume_cap: 0, volume_remaining: null })
+    for (const reply of await proposeMany(system, 60))
+      expect(reply).toMatchObject({ volume_cap: 0, volume_remaining: null })
   })
 
   test('V2 the remaining count follows each insert, also for concurrent ones', async () => {
     const system = await governed()
-    const said = await Promise.all(Array.from({ length: 52 }, () => propose(system)))
-    const left = said.flatMap((one) => one['volume_remaining'] ?? [])
+    const replies = await Promise.all(Array.from({ length: 52 }, () => propose(system)))
+    const left = replies.flatMap((one) => one['volume_remaining'] ?? [])
     expect(left.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => 49 - i))
-    expect(said.filter((one) => one['fault'] !== undefined)).toHaveLength(2)
+    expect(replies.filter((one) => one['fault'] !== undefined)).toHaveLength(2)
   })
 
   test('V2 decisions and blocked proposals do not count', async () => {

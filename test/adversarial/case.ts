@@ -34,7 +34,7 @@ export type Case = {
   readonly answer: string | Check
   /** The names in the folder of the case afterwards. */
   readonly left?: readonly string[]
-  /** What else must be so on disk afterwards. */
+  /** Checks the disk after the call. */
   readonly after?: (scene: Scene) => void
 }
 
@@ -82,11 +82,11 @@ export async function play(stand: Stand, agent: Agent, area: Area, one: Case): P
   expect(alive.text).toBe('alive')
 }
 
-/** Nothing comes back of what lies outside, but what the agent itself said. */
+/** Checks that the reply reveals nothing from outside, except words that the agent sent itself. */
 function checkTellsNothing({ outside }: Stand, args: object, { wire }: Reply): void {
-  const said = JSON.stringify(args)
+  const sent = JSON.stringify(args)
   for (const word of [secret, secretName, outside])
-    if (!said.includes(word)) expect(wire).not.toContain(word)
+    if (!sent.includes(word)) expect(wire).not.toContain(word)
 }
 
 async function expectEntries(
@@ -105,7 +105,7 @@ async function expectEntries(
         !subject.endsWith(`/${signOfLife}`),
     )
   if (replies[0]?.code === 'approval_required') {
-    // What waits for a person has not ended: the question is what is on record.
+    // A call that waits for a person has not ended: the ledger shows its request.
     const asked = (await stand.entriesAfter(size)).filter(
       ({ type }) => type === 'approval.requested',
     )

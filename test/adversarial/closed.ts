@@ -155,7 +155,7 @@ const foreign: Case[] = [
   {
     id: '73 N',
     rule: 'PV2',
-    what: 'a path with a drive is none here',
+    what: 'a path with a drive is refused',
     in: 'workspace',
     call: () => read('C:\\boot.ini'),
     answer: 'invalid_path',

@@ -125,7 +125,7 @@ const escaped: Case[] = (
   answer: isEscaped,
 }))
 
-/** What each would match, if it matched at all, lies beside it. */
+/** Creates the names and the content that the patterns above would match, if they matched at all. */
 function withLongNames({ disk }: Scene): void {
   writeFileSync(disk(`${'a'.repeat(200)}!`), `${'a'.repeat(5000)}!\n`)
   mkdirSync(disk(...Array.from({ length: 30 }, () => 'a')), { recursive: true })

@@ -34,7 +34,7 @@ test('N33 PV9 case 68: another folder in place of the granted one is not the gra
   ]
   const replaced = ['root_replaced', 'root_replaced', 'root_replaced']
   expect(await all()).toEqual(replaced)
-  // A new worker pins anew, and finds what it was told to expect missing.
+  // A new worker pins the folders again, and misses the one that its grant names.
   await stand.grant(stand.folder('another'), 'read')
   expect(await all()).toEqual(replaced)
   expect(namesIn(path)).toEqual(['file.txt'])
@@ -107,20 +107,22 @@ test('N33 PV3 case 11: a person can allow files with a second name', async () =>
   )
 })
 
-test('N33 GR6: a refusal tells nothing of what lies outside', async () => {
-  const said = async (tool: string, path: string, more: object = {}) => {
+test('N33 GR6: a refusal reveals nothing about files outside', async () => {
+  const callWire = async (tool: string, path: string, more: object = {}) => {
     const { wire } = await agent.call(tool, { path, ...more })
     return wire.replaceAll(path, '…').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '')
   }
   const there = join(stand.outside, secretName)
   const missing = join(stand.outside, 'nothing.txt')
   for (const tool of ['read_file', 'list_files', 'file_versions', 'check_grant'])
-    expect(await said(tool, there), tool).toBe(await said(tool, missing))
+    expect(await callWire(tool, there), tool).toBe(await callWire(tool, missing))
   const more = { content: 'x', overwrite: true }
-  expect(await said('create_file', there, more)).toBe(await said('create_file', missing, more))
+  expect(await callWire('create_file', there, more)).toBe(
+    await callWire('create_file', missing, more),
+  )
   const asked = { permission: 'read', reason: 'curious' }
-  expect(await said('request_grant', there, asked)).toBe(
-    await said('request_grant', missing, asked),
+  expect(await callWire('request_grant', there, asked)).toBe(
+    await callWire('request_grant', missing, asked),
   )
 })
 

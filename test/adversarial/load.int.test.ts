@@ -25,7 +25,7 @@ function workers(): string[] {
   return children.filter((pid) => readProc(pid, 'cmdline').includes('files/worker/main'))
 }
 
-/** Empty for one that has ended meanwhile. */
+/** Returns an empty string if the process has ended. */
 function readProc(pid: string, name: string): string {
   try {
     return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8')

@@ -54,7 +54,7 @@ test('N33 PV2 case 84: folders below what a path can name do no harm', async () 
   fs.renameSync(top, join(stand.base, 'bottomless'))
 })
 
-test('N33 PV8 case 86: a name is no channel to whoever decides', async () => {
+test('N33 PV8 case 86: a file name cannot carry a message to the person who decides', async () => {
   const name = 'bill\nApproved by the owner.\u202e\u2066 txt.exe'
   const path = join(stand.folder('tricky', { [name]: 'x' }), name)
   const reason = 'please\n\u202eApprove'
@@ -92,11 +92,11 @@ test.each([
   '~/.ssh/id_rsa',
   'link-out',
   '.cowork/trash',
-])('N33 SV13 a resource is no way around: %s', async (path) => {
+])('N33 SV13 a resource does not bypass the file rules: %s', async (path) => {
   const link = join(stand.workspace, 'link-out')
   fs.rmSync(link, { force: true })
   fs.symlinkSync(join(stand.outside, secretName), link)
-  const said = await agent.readResource(`workspace:///${path}`)
-  expect(said).not.toContain(secret)
-  expect(said).toMatch(/^refused: /)
+  const result = await agent.readResource(`workspace:///${path}`)
+  expect(result).not.toContain(secret)
+  expect(result).toMatch(/^refused: /)
 })

@@ -1,5 +1,5 @@
-// What the cases of the research list are played on: a workspace, granted folders, and next to them what is
-// nobody's business, in front of the whole running system.
+// The set for the cases of the research list: a running daemon with a workspace, granted folders, and private files
+// next to them.
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { startTestApp } from '../app.ts'
 import { cowork } from '../daemon.ts'
 import { createClient } from '../speakers.ts'
 import type { Said } from '../speakers.ts'
-import { contentIn, readText } from '../text-results.ts'
+import { extractContent, readText } from '../text-results.ts'
 
 export type Door = 'http' | 'stdio'
 
@@ -27,7 +27,7 @@ export type Reply = {
 /** An agent with an MCP client of its own. */
 export type Agent = {
   call(tool: string, args?: object): Promise<Reply>
-  /** What is there, or why nothing is. */
+  /** Returns the content, or the reason of the refusal. */
   readResource(uri: string): Promise<string>
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export const secretName = 'treasure.txt'
 /** In the workspace: whoever reads it finds the server alive. */
 export const signOfLife = 'alive.txt'
 
-/** What lies beside the granted folder and is called almost like it. */
+/** Folders next to the granted folder, with almost the same name. */
 export const siblings = ['granted-evil', 'granted ', "granted'"]
 
 export async function openStand(settings: Record<string, unknown> = {}) {
@@ -147,9 +147,9 @@ async function connect(
     async call(name, args = {}) {
       const answer = await client.callTool({ name, arguments: { ...args } })
       const blocks = answer.content as { type: string; text?: string }[]
-      const said = blocks.map((block) => block.text ?? '').join('\n')
+      const result = blocks.map((block) => block.text ?? '').join('\n')
       const isContent = name === 'read_file' && answer.isError !== true
-      const text = isContent ? contentIn(said) : said
+      const text = isContent ? extractContent(result) : result
       const output = (answer.structuredContent ?? readText(name, text)) as Said
       return {
         code: answer.isError === true ? String(output['code']) : undefined,

@@ -1,4 +1,4 @@
-// What the official suite expects to find, for the same catalogue, dispatch and door as everything else.
+// The tools, features and tasks that the official suite expects; the server under test is otherwise unchanged.
 import type { Tool } from '#base/tool.ts'
 import type { McpFeature, TaskSource } from '#server'
 import { createTriggers, suiteFeatures } from './features.ts'

@@ -54,13 +54,13 @@ type Said = GetPromptResult['messages'][number]['content']
 const says = (...content: Said[]): GetPromptResult => ({
   messages: content.map((one) => ({ role: 'user', content: one })),
 })
-const said = (text: string): Said => ({ type: 'text', text })
+const textContent = (text: string): Said => ({ type: 'text', text })
 
 const prompts: Record<string, { args: string[]; get: (args: Args) => GetPromptResult }> = {
-  test_simple_prompt: { args: [], get: () => says(said('A simple prompt.')) },
+  test_simple_prompt: { args: [], get: () => says(textContent('A simple prompt.')) },
   test_prompt_with_arguments: {
     args: ['arg1', 'arg2'],
-    get: ({ arg1, arg2 }) => says(said(`arg1='${arg1}', arg2='${arg2}'`)),
+    get: ({ arg1, arg2 }) => says(textContent(`arg1='${arg1}', arg2='${arg2}'`)),
   },
   test_prompt_with_embedded_resource: {
     args: ['resourceUri'],
@@ -70,12 +70,13 @@ const prompts: Record<string, { args: string[]; get: (args: Args) => GetPromptRe
           type: 'resource',
           resource: { uri: resourceUri, mimeType: 'text/plain', text: 'A note.' },
         },
-        said('What does it say?'),
+        textContent('What does it say?'),
       ),
   },
   test_prompt_with_image: {
     args: [],
-    get: () => says({ type: 'image', data: png, mimeType: 'image/png' }, said('What is it?')),
+    get: () =>
+      says({ type: 'image', data: png, mimeType: 'image/png' }, textContent('What is it?')),
   },
 }
 
@@ -95,7 +96,7 @@ function attachPrompts(server: Server): void {
     if (params.name === asking) {
       const answer = z.object({ content: z.object({ context: z.string() }) })
       const given = answer.safeParse(mcpReq.inputResponses?.['user_context']).data?.content.context
-      if (given !== undefined) return says(said(`The context is ${given}.`))
+      if (given !== undefined) return says(textContent(`The context is ${given}.`))
       const requestedSchema = z.object({ context: z.string() })
       const question = inputRequired.elicit({ message: 'Which context?', requestedSchema })
       return inputRequired({ inputRequests: { user_context: question } })
@@ -124,7 +125,7 @@ const completions: McpFeature = {
   },
 }
 
-/** The SDK serves logging by itself once it is declared. */
+/** The SDK serves logging once it is declared. */
 const logging: McpFeature = { capabilities: { logging: {} }, attach: () => undefined }
 
 /** The lists never change; the suite only wants to hear that they did. */

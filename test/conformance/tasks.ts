@@ -5,7 +5,7 @@ import { newId } from '#base/ids.ts'
 import type { Tool } from '#base/tool.ts'
 import { requireTaskSupport, taskResult } from '../../src/server/mcp/tasks.ts'
 import type { TaskRecord, TaskSource } from '../../src/server/mcp/tasks.ts'
-import { ask, elicit, filledIn, oneField, rawTool, text } from './tool.ts'
+import { ask, elicit, parseForm, oneField, rawTool, text } from './tool.ts'
 
 type Result = Readonly<Record<string, unknown>>
 type Work = {
@@ -114,8 +114,8 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
     if (!exchange.tasks) return text('Nothing was deleted.')
     return taskResult(
       start(async (work) => {
-        const [said] = await work.ask([confirmation])
-        return text(`${String(filename)}: ${JSON.stringify(said)}`)
+        const [confirmed] = await work.ask([confirmation])
+        return text(`${String(filename)}: ${JSON.stringify(confirmed)}`)
       }),
     )
   }),
@@ -126,7 +126,7 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
     )
   }),
   rawTool('test_tool_with_task', (exchange, _, call) => {
-    const answer = filledIn(exchange, 'user_name', { name: z.string() })
+    const answer = parseForm(exchange, 'user_name', { name: z.string() })
     if (!answer) return ask({ user_name: elicit('Your name?', oneField('name')) })
     requireTaskSupport(call)
     return taskResult(start(() => Promise.resolve(text(`Hello, ${answer.name}!`))))

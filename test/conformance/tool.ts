@@ -33,7 +33,7 @@ export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): 
     },
   })
 
-export const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
+export const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 
 export const ask = (inputRequests: Record<string, unknown>, requestState?: string) => ({
   resultType: 'input_required',
@@ -48,9 +48,9 @@ export const elicit = (message: string, requestedSchema: Schema) => ({
   params: { mode: 'form', message, requestedSchema },
 })
 
-export const sample = (said: string) => ({
+export const sample = (value: string) => ({
   method: 'sampling/createMessage',
-  params: { messages: [{ role: 'user', content: { type: 'text', text: said } }], maxTokens: 100 },
+  params: { messages: [{ role: 'user', content: { type: 'text', text: value } }], maxTokens: 100 },
 })
 
 export const listRoots = { method: 'roots/list', params: {} }
@@ -62,17 +62,17 @@ export const oneField = (name: string, type = 'string'): Schema => ({
   required: [name],
 })
 
-export const responseOf = ({ context }: McpContext, key: string): unknown =>
+export const getInputResponse = ({ context }: McpContext, key: string): unknown =>
   context.mcpReq.inputResponses?.[key]
 
-/** What the client filled in, if it did so as asked. */
-export function filledIn<T extends z.ZodRawShape>(exchange: McpContext, key: string, shape: T) {
+/** Returns the form that the client accepted, if its content has the requested shape. */
+export function parseForm<T extends z.ZodRawShape>(exchange: McpContext, key: string, shape: T) {
   const answer = z.object({ action: z.literal('accept'), content: z.object(shape) })
-  const parsed = answer.safeParse(responseOf(exchange, key))
+  const parsed = answer.safeParse(getInputResponse(exchange, key))
   return parsed.success ? parsed.data.content : undefined
 }
 
-export const capabilitiesOf = ({ context }: McpContext): ClientCapabilities => {
+export const getCapabilities = ({ context }: McpContext): ClientCapabilities => {
   const envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } =
     context.mcpReq.envelope ?? {}
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}

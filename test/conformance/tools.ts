@@ -6,14 +6,14 @@ import { rpcError } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import {
   ask,
-  capabilitiesOf,
+  getCapabilities,
   elicit,
-  filledIn,
+  parseForm,
   listRoots,
   oneField,
   openState,
   rawTool,
-  responseOf,
+  getInputResponse,
   sample,
   sealState,
   text,
@@ -109,7 +109,7 @@ const streamTools: Tool[] = [
   }),
   rawTool('test_streaming_elicitation', (exchange, _, call) => {
     call.progress(1, 2)
-    const answer = filledIn(exchange, 'answer', { value: z.string() })
+    const answer = parseForm(exchange, 'answer', { value: z.string() })
     return answer ? text(answer.value) : ask({ answer: elicit('A value?', oneField('value')) })
   }),
   rawTool('test_reconnection', async ({ context }) => {
@@ -120,7 +120,7 @@ const streamTools: Tool[] = [
 ]
 
 const elicited = (exchange: McpContext, request: unknown) => {
-  const response = responseOf(exchange, 'form')
+  const response = getInputResponse(exchange, 'form')
   return response === undefined ? ask({ form: request }) : text(JSON.stringify(response))
 }
 const options = ['option1', 'option2', 'option3']
@@ -129,10 +129,10 @@ const titled = ['value1', 'value2', 'value3'].map((value, at) => ({
   title: `Option ${at + 1}`,
 }))
 
-/** What the older era asks by requests of its own; the SDK turns the newer way of asking into them. */
+/** Tools that ask the client. For the older protocol, the SDK turns each question into a request of the server. */
 const askingTools: Tool[] = [
   rawTool('test_sampling', (exchange, { prompt }) => {
-    const response = responseOf(exchange, 'reply')
+    const response = getInputResponse(exchange, 'reply')
     return response === undefined
       ? ask({ reply: sample(String(prompt)) })
       : text(JSON.stringify(response))
@@ -179,10 +179,10 @@ const askingTools: Tool[] = [
 ]
 
 const rootsOf = (exchange: McpContext, key: string) =>
-  z.object({ roots: z.array(z.unknown()) }).safeParse(responseOf(exchange, key)).data?.roots
+  z.object({ roots: z.array(z.unknown()) }).safeParse(getInputResponse(exchange, key)).data?.roots
 const sampledOf = (exchange: McpContext, key: string) =>
-  z.object({ content: z.object({ text: z.string() }) }).safeParse(responseOf(exchange, key)).data
-    ?.content.text
+  z.object({ content: z.object({ text: z.string() }) }).safeParse(getInputResponse(exchange, key))
+    .data?.content.text
 
 const nameForm = elicit('What is your name?', oneField('name'))
 const confirmForm = elicit('Is that right?', oneField('ok', 'boolean'))
@@ -190,20 +190,20 @@ const rounds = z.object({ name: z.string().optional() })
 
 const inputTools: Tool[] = [
   rawTool('test_missing_capability', (exchange) => {
-    if (capabilitiesOf(exchange).sampling) return text('The client samples.')
+    if (getCapabilities(exchange).sampling) return text('The client samples.')
     throw rpcError(-32021, 'This needs a client that samples.', {
       requiredCapabilities: { sampling: {} },
     })
   }),
   rawTool('test_input_required_result_elicitation', (exchange) => {
-    const answer = filledIn(exchange, 'user_name', { name: z.string() })
+    const answer = parseForm(exchange, 'user_name', { name: z.string() })
     return answer ? text(`Hello, ${answer.name}!`) : ask({ user_name: nameForm })
   }),
   rawTool('test_input_required_result_sampling', (exchange) => {
-    const said = sampledOf(exchange, 'sample_request')
-    return said === undefined
+    const sampled = sampledOf(exchange, 'sample_request')
+    return sampled === undefined
       ? ask({ sample_request: sample('What is the capital of France?') })
-      : text(said)
+      : text(sampled)
   }),
   rawTool('test_input_required_result_list_roots', (exchange) => {
     const roots = rootsOf(exchange, 'roots_request')
@@ -211,19 +211,19 @@ const inputTools: Tool[] = [
   }),
   rawTool('test_input_required_result_request_state', (exchange) => {
     const state = openState(exchange, z.literal('asked'))
-    const answer = filledIn(exchange, 'confirm', { ok: z.boolean() })
+    const answer = parseForm(exchange, 'confirm', { ok: z.boolean() })
     return state && answer ? text('state-ok') : ask({ confirm: confirmForm }, sealState('asked'))
   }),
   rawTool('test_input_required_result_tampered_state', (exchange) => {
     const state = openState(exchange, z.literal('asked'))
-    const answer = filledIn(exchange, 'confirm', { ok: z.boolean() })
+    const answer = parseForm(exchange, 'confirm', { ok: z.boolean() })
     return state && answer
       ? text('integrity-ok')
       : ask({ confirm: confirmForm }, sealState('asked'))
   }),
   rawTool('test_input_required_result_multiple_inputs', (exchange) => {
     const state = openState(exchange, z.literal('asked'))
-    const name = filledIn(exchange, 'user_name', { name: z.string() })?.name
+    const name = parseForm(exchange, 'user_name', { name: z.string() })?.name
     const greeting = sampledOf(exchange, 'greeting')
     const roots = rootsOf(exchange, 'client_roots')
     if (state && name !== undefined && greeting !== undefined && roots)
@@ -235,21 +235,23 @@ const inputTools: Tool[] = [
   }),
   rawTool('test_input_required_result_multi_round', (exchange) => {
     const state = openState(exchange, rounds)
-    const color = filledIn(exchange, 'step2', { color: z.string() })?.color
+    const color = parseForm(exchange, 'step2', { color: z.string() })?.color
     if (state?.name !== undefined && color !== undefined)
       return text(`${state.name} likes ${color}`)
-    const name = state && filledIn(exchange, 'step1', { name: z.string() })?.name
+    const name = state && parseForm(exchange, 'step1', { name: z.string() })?.name
     return name === undefined
       ? ask({ step1: nameForm }, sealState({}))
       : ask({ step2: elicit('Your colour?', oneField('color')) }, sealState({ name }))
   }),
   rawTool('test_input_required_result_capabilities', (exchange) => {
-    const { elicitation, sampling } = capabilitiesOf(exchange)
+    const { elicitation, sampling } = getCapabilities(exchange)
     const requests = {
       ...(elicitation && { elicit_input: elicit('A value?', oneField('value')) }),
       ...(sampling && { sample_input: sample('Anything.') }),
     }
-    const isAnswered = Object.keys(requests).some((key) => responseOf(exchange, key) !== undefined)
+    const isAnswered = Object.keys(requests).some(
+      (key) => getInputResponse(exchange, key) !== undefined,
+    )
     const isDone = isAnswered || Object.keys(requests).length === 0
     return isDone ? text('capabilities-ok') : ask(requests, sealState('asked'))
   }),

@@ -60,8 +60,8 @@ describe('handing over', () => {
     [undefined, []],
   ])('H1 attempts can be JSON, JSON text or plain text: %j', async (given, attempts) => {
     const system = await governed()
-    const said = await system.call('cowork_handoff', handoff({ attempted_actions: given }))
-    expect(said['context_packet']).toMatchObject({ attempted_actions: attempts })
+    const reply = await system.call('cowork_handoff', handoff({ attempted_actions: given }))
+    expect(reply['context_packet']).toMatchObject({ attempted_actions: attempts })
   })
 
   test('H1 the packet omits parts disabled in the configuration', async () => {
@@ -70,20 +70,20 @@ describe('handing over', () => {
       'handoff.include_confidence': false,
       'handoff.include_attempted': false,
     })
-    const said = await system.call('cowork_handoff', handoff())
+    const reply = await system.call('cowork_handoff', handoff())
     for (const name of ['reason', 'confidence', 'attempted_actions'])
-      expect(said['context_packet']).not.toHaveProperty(name)
-    expect(said['for_human']).not.toMatch(/Why|Confidence|Tried/)
-    expect(said['context_packet']).toHaveProperty('context')
+      expect(reply['context_packet']).not.toHaveProperty(name)
+    expect(reply['for_human']).not.toMatch(/Why|Confidence|Tried/)
+    expect(reply['context_packet']).toHaveProperty('context')
   })
 
   test('A13 text of an agent cannot imitate a line of the packet', async () => {
     const system = await governed()
-    const said = await system.call(
+    const reply = await system.call(
       'cowork_handoff',
       handoff({ reason: 'x\nAnswer at http://evil.example\u202e' }),
     )
-    expect(String(said['for_human']).split('\n')[1]).toBe(
+    expect(String(reply['for_human']).split('\n')[1]).toBe(
       'Why: x↵Answer at http://evil.exampleU+202E',
     )
   })

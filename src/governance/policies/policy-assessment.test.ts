@@ -63,15 +63,15 @@ describe('the schema', () => {
   ])('R1 insufficient reasoning gives the mode %s', async (onFail, mode, message) => {
     const system = await trustedBy(asking({ on_fail: onFail }))
     for (const given of [{}, reason({}), reason({ budget: { source: 'x' } })]) {
-      const said = await propose(system, given)
-      expect(said).toMatchObject({
+      const reply = await propose(system, given)
+      expect(reply).toMatchObject({
         mode,
         reasoning_valid: false,
         missing_criteria: ['budget'],
         message: expect.stringMatching(message),
       })
       if (mode === 'act') continue
-      const kept = await system.governance.approvals.get(String(said['proposal_id']))
+      const kept = await system.governance.approvals.get(String(reply['proposal_id']))
       expect(kept?.content.why.text).toMatch(
         /^You are asked because its reasoning does not meet the policy\./,
       )
@@ -202,8 +202,8 @@ describe('the schema', () => {
 describe('sources', () => {
   const cites = (source: string) => reason({ budget: { value: 1, source } })
   const verified = async (system: Governed, source: string): Promise<Said> => {
-    const said = await propose(system, cites(source))
-    return { valid: said['reasoning_valid'], unverified: said['unverified_sources'] }
+    const reply = await propose(system, cites(source))
+    return { valid: reply['reasoning_valid'], unverified: reply['unverified_sources'] }
   }
   const yes = { valid: true, unverified: [] }
   const no = (source: string) => ({ valid: false, unverified: [source] })

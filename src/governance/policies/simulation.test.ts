@@ -90,8 +90,8 @@ describe('recorded calls', () => {
     await trusted(system, 0.6)
     await propose(system)
     await trusted(system, 0.1)
-    const said = await simulate(system, { body: risky, days: 1 })
-    expect(said).toMatchObject({
+    const reply = await simulate(system, { body: risky, days: 1 })
+    expect(reply).toMatchObject({
       summary: '1 act→suggest',
       days: 1,
       replayed: 3,
@@ -101,7 +101,7 @@ describe('recorded calls', () => {
       table: [{ from: 'act', to: 'suggest', count: 1 }],
     })
     const [entry] = await system.ledger.find({ proposal: acted, limit: 1 })
-    const [{ examples }] = said['table'] as [{ examples: Said[] }]
+    const [{ examples }] = reply['table'] as [{ examples: Said[] }]
     expect(examples).toEqual([
       {
         seq: entry?.seq,
@@ -112,7 +112,7 @@ describe('recorded calls', () => {
         action: 'update_deal',
       },
     ])
-    expect(await simulate(system, { body: risky, days: 1 })).toEqual(said)
+    expect(await simulate(system, { body: risky, days: 1 })).toEqual(reply)
   })
 
   test('Y6 refused calls are replayed too, and other rules can allow them', async () => {

@@ -39,14 +39,14 @@ test('RA2 an edited proposal is returned with the edit, in text and structured c
     /^PENDING: .*Do not carry out the action, not even with other tools\. Call cowork_check_approval \{"proposal_id":"[\w-]+","wait_seconds":25\}; after two tries tell the user/,
   )
   await decide(system, [id], { change: { amount: 50 } })
-  const said = await check(system, id)
-  expect(said).toMatchObject({
+  const reply = await check(system, id)
+  expect(reply).toMatchObject({
     status: 'approved',
     approved_change: { amount: 50 },
     collaborative: true,
     edited_by: 'anna',
   })
-  for (const half of [String(said['message']), await textOf(system, id)]) {
+  for (const half of [String(reply['message']), await textOf(system, id)]) {
     expect(half).toContain('APPROVED WITH CHANGES by anna. Do exactly this, not your original:')
     expect(half).toContain('{"amount":50}')
     expect(half).toContain(`Then call cowork_log {"domain":"crm","action":"update_deal"`)
@@ -149,14 +149,14 @@ test.each([
   expect(first).toMatchObject({ status: 'consumed', result_handle: id })
   expect(first).not.toHaveProperty('result')
   let json = ''
-  for (let said: Said | undefined = first; said;) {
-    const part = String(said['result_part'])
+  for (let reply: Said | undefined = first; reply;) {
+    const part = String(reply['result_part'])
     expect(part.isWellFormed()).toBe(true)
     expect(Buffer.byteLength(part)).toBeLessThanOrEqual(25_000)
-    expect(system.catalogue.find('cowork_check_approval')?.text?.(said)).toContain(part)
+    expect(system.catalogue.find('cowork_check_approval')?.text?.(reply)).toContain(part)
     json += part
-    const { next } = said as { next?: number }
-    said = next === undefined ? undefined : await check(system, id, { result_from: next })
+    const { next } = reply as { next?: number }
+    reply = next === undefined ? undefined : await check(system, id, { result_from: next })
   }
   expect(json).toHaveLength(Number(first['result_length']))
   expect(JSON.parse(json)).toEqual({ status: 'done', output: { dumped: text.repeat(times) } })

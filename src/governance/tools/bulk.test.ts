@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anna, approve, ben, proposed, sales, trustOf } from '../../../test/acts.ts'
+import { anna, approve, ben, proposed, sales, fetchTrust } from '../../../test/acts.ts'
 import { bulkApprove, bulkContract, bulkReject } from '../../../test/bulk.ts'
 import { governed, sqliteStore } from '../../../test/governed.ts'
 import type { Governed } from '../../../test/governed.ts'
@@ -27,7 +27,7 @@ describe('by ids', () => {
       verified: true,
       message: 'APPROVED: 5 of 5.',
     })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.4, approvals: 5 })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.4, approvals: 5 })
     const entries = await system.entries(['approval.approved'])
     expect(entries.map(({ data }) => data?.['trust'])).toEqual([
       { from: 0.3, to: 0.32 },
@@ -41,13 +41,13 @@ describe('by ids', () => {
 
   test('B2 B4 a bulk rejection records an override each, with the description', async () => {
     const { system, ids } = await some(2)
-    const said = await bulkReject(system, { proposal_ids: ids, severity: 'high' })
-    expect(said).toMatchObject({ count: 2, rejected: 2, errors: [], message: 'REJECTED: 2 of 2.' })
-    expect(await trustOf(system)).toMatchObject({ trust_level: 0.06, overrides: 2 })
+    const reply = await bulkReject(system, { proposal_ids: ids, severity: 'high' })
+    expect(reply).toMatchObject({ count: 2, rejected: 2, errors: [], message: 'REJECTED: 2 of 2.' })
+    expect(await fetchTrust(system)).toMatchObject({ trust_level: 0.06, overrides: 2 })
     expect(await system.entries(['approval.rejected'])).toMatchObject(
       ids.map((id) => ({
         ids: { proposal: id },
-        data: { batch: said['batch_id'], override: { type: 'agent_wrong', severity: 'high' } },
+        data: { batch: reply['batch_id'], override: { type: 'agent_wrong', severity: 'high' } },
       })),
     )
     const without = { proposal_ids: ids, override_type: undefined }
@@ -59,10 +59,10 @@ describe('by ids', () => {
     const [first = '', ...rest] = ids
     await approve(system, first)
     const handoff = await handOver(system)
-    const said = await bulkApprove(system, { proposal_ids: [...ids, 'nothing', handoff, first] })
-    expect(said).toMatchObject({ count: 5, approved: 2 })
-    expect(said['outcomes']).toMatchObject(rest.map((id) => ({ proposal_id: id })))
-    expect(said['errors']).toEqual(
+    const reply = await bulkApprove(system, { proposal_ids: [...ids, 'nothing', handoff, first] })
+    expect(reply).toMatchObject({ count: 5, approved: 2 })
+    expect(reply['outcomes']).toMatchObject(rest.map((id) => ({ proposal_id: id })))
+    expect(reply['errors']).toEqual(
       [first, 'nothing', handoff].map((id) => ({
         proposal_id: id,
         code: 'already_decided',
@@ -83,10 +83,10 @@ describe('by ids', () => {
       mappings: [{ agent_id: '*', domain: '*', policy_id: 'two' }],
     })
     const id = await proposed(system, { proposed_change: { discount: 0.3 } })
-    const said = await bulkApprove(system, { proposal_ids: [id] })
-    expect(said).toMatchObject({ approved: 0, voted: 1, outcomes: [{ status: 'voted' }] })
+    const reply = await bulkApprove(system, { proposal_ids: [id] })
+    expect(reply).toMatchObject({ approved: 0, voted: 1, outcomes: [{ status: 'voted' }] })
     expect(await system.entries(['approval.voted'])).toMatchObject([
-      { data: { batch: said['batch_id'] } },
+      { data: { batch: reply['batch_id'] } },
     ])
     expect(await bulkApprove(system, { proposal_ids: [id] }, ben)).toMatchObject({ approved: 1 })
   })
@@ -151,11 +151,11 @@ describe('by filters', () => {
 
   test('A3 B2 agents cannot decide one or many', async () => {
     const { system, ids } = await some(2)
-    for (const said of [
+    for (const reply of [
       await bulkApprove(system, { proposal_ids: ids }, sales),
       await bulkReject(system, { proposal_ids: ids }, sales),
     ])
-      expect(said).toMatchObject({ fault: 'human_required' })
+      expect(reply).toMatchObject({ fault: 'human_required' })
     expect(await bulkApprove(system, { proposal_ids: ids }, anna)).toMatchObject({ approved: 2 })
   })
 })

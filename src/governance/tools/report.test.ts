@@ -108,9 +108,9 @@ describe('the report', () => {
     await resolve(system, await handOver(system))
     clock.move(200 * day)
     await done(system, old)
-    const said = await report(system)
-    expect(findingsOf(said)).toEqual([['unanswered_handoff', 1]])
-    expect(said['interventions']).toEqual([])
+    const reply = await report(system)
+    expect(findingsOf(reply)).toEqual([['unanswered_handoff', 1]])
+    expect(reply['interventions']).toEqual([])
     await resolve(system, forgotten)
     expect(findingsOf(await report(system))).toEqual([])
     expect(findingsOf(await report(system, { start: '2020-01-01' }))).toEqual([])
@@ -122,12 +122,12 @@ describe('the report', () => {
     await Promise.all(ids.map((id) => approve(system, id)))
     await Promise.all(ids.map((id) => done(system, id)))
     await done(system, 'nothing')
-    const said = await report(system)
-    expect(findingsOf(said)).toEqual([
+    const reply = await report(system)
+    expect(findingsOf(reply)).toEqual([
       ['orphaned_execution', 1],
       ['rubber_stamping', 700],
     ])
-    expect(said['interventions']).toMatchObject([{ approvals: 700 }])
+    expect(reply['interventions']).toMatchObject([{ approvals: 700 }])
     // Agents cannot read how people decide.
     expect(findingsOf(await report(system, {}, sales))).toEqual([['orphaned_execution', 1]])
   })
@@ -156,8 +156,8 @@ describe('the report', () => {
         fault: 'invalid_input',
         hint: expect.stringMatching(/^(Write|Set)/),
       })
-    const said = await report(system, { start: '2026-02-01', end: '2026-02-03T10:00:00Z' })
-    expect(said['period']).toEqual({
+    const reply = await report(system, { start: '2026-02-01', end: '2026-02-03T10:00:00Z' })
+    expect(reply['period']).toEqual({
       start: '2026-02-01T00:00:00.000Z',
       end: '2026-02-03T10:00:00.000Z',
     })
@@ -246,10 +246,10 @@ describe('the metrics', () => {
     const id = await handOver(system)
     clock.move(2 * hour)
     await resolve(system, id)
-    const said = await quality(system)
-    expect(said).toMatchObject({ n_reviewed: 20, handoff_latency_p50: expect.any(Number) })
-    expect(said['handoff_latency_p50']).toBeGreaterThanOrEqual(7200)
-    expect(said['collaboration_score']).toBeGreaterThan(99)
+    const reply = await quality(system)
+    expect(reply).toMatchObject({ n_reviewed: 20, handoff_latency_p50: expect.any(Number) })
+    expect(reply['handoff_latency_p50']).toBeGreaterThanOrEqual(7200)
+    expect(reply['collaboration_score']).toBeGreaterThan(99)
     await system.close()
   })
 })
@@ -328,8 +328,8 @@ describe('checks of autonomous actions', () => {
 
   test('G3 T14 the report contains the standing of agents and unread checks that limit one', async () => {
     const { system } = await checked(6)
-    const said = await report(system)
-    expect(said).toMatchObject({
+    const reply = await report(system)
+    expect(reply).toMatchObject({
       findings: [
         {
           kind: 'unread_checks',

@@ -12,8 +12,8 @@ const steps = (result: Said) => (result['chain'] as Said[]).map(({ step, actor }
 describe('attribution', () => {
   test('G1 an action is logged with who acted, its phase and its proposal', async () => {
     const system = await governed()
-    const said = await log(system, { actor: 'collaborative', proposal_id: 'p-1', phase: 'verify' })
-    expect(said).toMatchObject({
+    const reply = await log(system, { actor: 'collaborative', proposal_id: 'p-1', phase: 'verify' })
+    expect(reply).toMatchObject({
       action_id: expect.any(String),
       actor: 'collaborative',
       phase: 'verify',
@@ -42,9 +42,9 @@ describe('attribution', () => {
     await approve(system, id)
     await log(system, { proposal_id: id })
     await log(system, { proposal_id: id, phase: 'verify' })
-    const said = await trail(system, id)
-    expect(said).toMatchObject({ missing: [], in_order: true })
-    expect(steps(said)).toEqual([
+    const reply = await trail(system, id)
+    expect(reply).toMatchObject({ missing: [], in_order: true })
+    expect(steps(reply)).toEqual([
       ['propose', 'sales'],
       ['approve', 'anna'],
       ['execute', 'sales'],
@@ -59,9 +59,9 @@ describe('attribution', () => {
     const id = await proposed(system)
     await log(system, { proposal_id: id })
     await approve(system, id)
-    const said = await trail(system, id)
-    expect(said).toMatchObject({ in_order: false, missing: ['verify'] })
-    expect(said['message']).toContain('OUT OF ORDER')
+    const reply = await trail(system, id)
+    expect(reply).toMatchObject({ in_order: false, missing: ['verify'] })
+    expect(reply['message']).toContain('OUT OF ORDER')
   })
 
   test('G2 an approval by trust is attributed to trust, and a rejection approves nothing', async () => {
@@ -85,9 +85,11 @@ describe('attribution', () => {
 
 describe('cowork_status', () => {
   const status = (to: Governed, args: object = {}, by = sales) => to.call('cowork_status', args, by)
-  const pendingOf = (said: Said) => (said['pending_proposals'] as Said[]).map(({ id }) => id)
-  const pairsOf = (said: Said) =>
-    (said['trust'] as Said[]).map(({ agent_id, domain }) => `${String(agent_id)} ${String(domain)}`)
+  const pendingOf = (reply: Said) => (reply['pending_proposals'] as Said[]).map(({ id }) => id)
+  const pairsOf = (reply: Said) =>
+    (reply['trust'] as Said[]).map(
+      ({ agent_id, domain }) => `${String(agent_id)} ${String(domain)}`,
+    )
 
   test('G4 an agent sees its own trust and pending requests, people see all', async () => {
     const system = await governed()
@@ -117,8 +119,8 @@ describe('cowork_status', () => {
       pending: 0,
     })
     expect(await status(system)).not.toHaveProperty('timeline')
-    const said = await status(system, { include_timeline: true, timeline_limit: 3 }, anna)
-    expect(said['timeline']).toHaveLength(3)
+    const reply = await status(system, { include_timeline: true, timeline_limit: 3 }, anna)
+    expect(reply['timeline']).toHaveLength(3)
     const own = await status(system, { include_timeline: true }, support)
     expect(JSON.stringify(own['timeline'])).not.toContain('sales')
   })

@@ -10,7 +10,7 @@ import {
   post,
   sales,
   support,
-  textOf,
+  parseText,
   tool,
   tools,
 } from '../../../test/mcp-door.ts'
@@ -27,7 +27,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const listed = await client.listTools()
     expect(listed.tools.map((tool) => tool.name)).toEqual(['echo'])
     // Every tool stays callable, listed or not (SV17).
-    expect(textOf(await client.callTool({ name: 'say', arguments: {} }))).toMatch(/^one\n/)
+    expect(parseText(await client.callTool({ name: 'say', arguments: {} }))).toMatch(/^one\n/)
     const answer = await client.callTool({ name: 'echo', arguments: { word: 'hello' } })
     expect(answer.structuredContent).toMatchObject({ word: 'hello', caller: 'probe' })
   })
@@ -36,9 +36,9 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const client = await connect(await openRig(), era)
     await client.listTools()
     const answer = await client.callTool({ name: 'echo', arguments: { word: 'hello' } })
-    expect(JSON.parse(textOf(answer))).toEqual(answer.structuredContent)
+    expect(JSON.parse(parseText(answer))).toEqual(answer.structuredContent)
     const lines = await client.callTool({ name: 'say', arguments: {} })
-    expect(textOf(lines)).toMatch(/^one\n/)
+    expect(parseText(lines)).toMatch(/^one\n/)
   })
 
   test('SV19 RA3 an error is prose in the text and an object in structuredContent', async () => {
@@ -53,7 +53,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     }
     expect(answer.isError).toBe(true)
     expect(answer.structuredContent).toEqual(fault)
-    expect(textOf(answer)).toBe('There is no file. Look elsewhere.')
+    expect(parseText(answer)).toBe('There is no file. Look elsewhere.')
   })
 
   test('SV12 the response to a bug does not contain its text', async () => {
@@ -67,7 +67,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const client = await connect(await openRig(), era)
     const answer = await client.callTool({ name: 'echo', arguments: { word: 5 } })
     expect(answer.isError).toBe(true)
-    expect(textOf(answer)).toContain('word')
+    expect(parseText(answer)).toContain('word')
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 })
   })
 
@@ -114,7 +114,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
       const client = await connect(rig, era, { query })
       const answer = await client.callTool({ name: 'say', arguments: {} })
       expect(answer).toMatchObject({ isError: true })
-      expect(textOf(answer)).toContain('say is not available')
+      expect(parseText(answer)).toContain('say is not available')
     }
     await expect
       .poll(async () => {
@@ -129,7 +129,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const query = { tools: 'all', read_only: 'true', exclude: 'echo' }
     const client = await connect(rig, era, { query })
     const reasonOf = async (name: string, args = {}) =>
-      textOf(await client.callTool({ name, arguments: args }))
+      parseText(await client.callTool({ name, arguments: args }))
     expect(await reasonOf('echo', { word: 'x' })).toContain('excludes this tool')
     expect(await reasonOf('say')).toContain('is read-only')
   })
@@ -195,7 +195,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const rig = await openRig()
     const [one, two] = [await connect(rig, era), await connect(rig, era)]
     const answer = await one.callTool({ name: 'say', arguments: {} })
-    expect(textOf(answer)).toContain('{"name":"probe","version":"3.1","transport":"http"}')
+    expect(parseText(answer)).toContain('{"name":"probe","version":"3.1","transport":"http"}')
     const sessionOf = async (client: Client) =>
       z
         .object({ session: z.string() })

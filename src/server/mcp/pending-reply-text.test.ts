@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client'
 import { describe, expect, test, vi } from 'vitest'
-import { call, connect, everywhere, faultOf, setup, urlOf } from '../../../test/waiting.ts'
+import { call, connect, everywhere, parseFault, setup, toInboxUrl } from '../../../test/waiting.ts'
 import type { Connecting, Rig } from '../../../test/waiting.ts'
 
 /** Longer than any test: a call that waits for it fails the test. */
@@ -58,7 +58,7 @@ describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door
     expect(deleted).toEqual(['row-1'])
     expect(shown).toHaveLength(1)
     // The URL contains no credential: its visitor signs in.
-    expect(shown[0]).toMatchObject({ mode: 'url', url: urlOf(id) })
+    expect(shown[0]).toMatchObject({ mode: 'url', url: toInboxUrl(id) })
     expect(shown[0]?.['message']).toMatch(/sales.*crm_delete/)
     const { elicitationId } = shown[0] ?? {}
     expect(typeof elicitationId).toBe(era === 'legacy' ? 'string' : 'undefined')
@@ -70,9 +70,9 @@ describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door
     const { rig, deleted, theOne } = await setup({ waitMs: 400 })
     const { client, shown } = await showing(rig, by)
     for (let i = 0; i < 2; i++) {
-      const { payload, text } = faultOf(await client.callTool(call()))
+      const { payload, text } = parseFault(await client.callTool(call()))
       expect(payload).toMatchObject({ code: 'approval_required', status: 'pending' })
-      expect(text).toContain(urlOf(await theOne()))
+      expect(text).toContain(toInboxUrl(await theOne()))
     }
     expect(shown).toHaveLength(2)
     expect(deleted).toEqual([])
@@ -81,7 +81,7 @@ describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door
   test.each(['decline', 'cancel'] as const)('A5 gets the pending reply by %s', async (action) => {
     const { rig, theOne } = await setup({ waitMs })
     const { client } = await showing(rig, by, () => action)
-    const { payload } = faultOf(await client.callTool(call()))
+    const { payload } = parseFault(await client.callTool(call()))
     expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })
   })
 
@@ -90,7 +90,7 @@ describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door
     const { held } = await showing(rig, by)
     const { result } = await held()
     await decide(await theOne(), 'reject', { reason: 'not today' })
-    const { payload } = faultOf(await result)
+    const { payload } = parseFault(await result)
     expect(payload).toMatchObject({ code: 'approval_denied' })
     expect(payload['message']).toContain('not today')
     expect(deleted).toEqual([])
@@ -192,7 +192,7 @@ describe.each(everywhere)('a client that can show a URL, over %s, %s era', (door
     const { result } = await held()
     const id = await theOne()
     await rig.door.close()
-    expect(faultOf(await result).payload).toMatchObject({ approval_id: id, status: 'pending' })
+    expect(parseFault(await result).payload).toMatchObject({ approval_id: id, status: 'pending' })
   })
 })
 
@@ -211,7 +211,7 @@ describe.each(['http', 'stdio'] as const)('within a legacy call, over %s', (door
   test('A5 a client that fails to show the prompt gets the pending reply', async () => {
     const { rig, theOne } = await setup({ waitMs })
     const { client } = await showing(rig, by, () => Promise.reject(new Error('no browser')))
-    const { payload } = faultOf(await client.callTool(call()))
+    const { payload } = parseFault(await client.callTool(call()))
     expect(payload).toMatchObject({ code: 'approval_required', approval_id: await theOne() })
   })
 })

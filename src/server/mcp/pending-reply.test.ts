@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { call, connect, everywhere, faultOf, setup, urlOf } from '../../../test/waiting.ts'
+import { call, connect, everywhere, parseFault, setup, toInboxUrl } from '../../../test/waiting.ts'
 
 describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
   test.each([
@@ -11,17 +11,17 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     const client = await connect(rig, { door, era, capabilities })
     const ask = vi.fn<() => { action: 'accept' }>(() => ({ action: 'accept' }))
     if ('elicitation' in capabilities) client.setRequestHandler('elicitation/create', ask)
-    const { text, payload } = faultOf(await client.callTool(call()))
+    const { text, payload } = parseFault(await client.callTool(call()))
     const id = await theOne()
     expect(payload).toMatchObject({
       code: 'approval_required',
       approval_id: id,
       status: 'pending',
       mode: 'escalate',
-      review_url: urlOf(id),
+      review_url: toInboxUrl(id),
       expires_at: expect.stringMatching(/^\d{4}-/),
     })
-    expect(text).toContain(urlOf(id))
+    expect(text).toContain(toInboxUrl(id))
     expect(text).toContain('cowork_check_approval')
     expect(ask).not.toHaveBeenCalled()
     expect(deleted).toEqual([])
@@ -31,9 +31,9 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     const { rig, theOne } = await setup()
     const client = await connect(rig, { door, era })
     await client.listTools()
-    const { text, payload } = faultOf(await client.callTool(call()))
+    const { text, payload } = parseFault(await client.callTool(call()))
     const id = await theOne()
-    const facts = { approval_id: id, status: 'pending', review_url: urlOf(id) }
+    const facts = { approval_id: id, status: 'pending', review_url: toInboxUrl(id) }
     expect(payload).toMatchObject({ code: 'approval_required', ...facts })
     for (const fact of Object.values(facts)) expect(text).toContain(fact)
   })
@@ -42,9 +42,9 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     let time = Date.now()
     const { rig, deleted, theOne, decide, waiting } = await setup({ now: () => time })
     const client = await connect(rig, { door, era })
-    const { payload } = faultOf(await client.callTool(call()))
+    const { payload } = parseFault(await client.callTool(call()))
     const id = await theOne()
-    const again = faultOf(await client.callTool(call()))
+    const again = parseFault(await client.callTool(call()))
     expect(again.payload).toMatchObject({ approval_id: payload['approval_id'] })
     const checked = client.callTool({
       name: 'cowork_check_approval',
@@ -67,7 +67,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     expect(JSON.stringify(repeated.content)).toContain(`already ran under approval ${id}`)
     expect(deleted).toEqual(['row-1'])
     time += 60 * 60 * 1000
-    const third = faultOf(await client.callTool(call()))
+    const third = parseFault(await client.callTool(call()))
     expect(third.payload['approval_id']).not.toBe(id)
     expect(await waiting()).toHaveLength(1)
     expect(deleted).toEqual(['row-1'])
@@ -80,13 +80,13 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
     await client.callTool(call())
     await decide(await theOne(), 'reject', { reason: 'never' })
     for (let i = 0; i < 2; i++) {
-      const { payload } = faultOf(await client.callTool(call()))
+      const { payload } = parseFault(await client.callTool(call()))
       expect(payload).toMatchObject({ code: 'approval_denied', status: 'rejected' })
       expect(payload['message']).toContain('never')
     }
     expect(await waiting()).toEqual([])
     time += 60 * 60 * 1000
-    expect(faultOf(await client.callTool(call())).payload.code).toBe('approval_required')
+    expect(parseFault(await client.callTool(call())).payload.code).toBe('approval_required')
     expect(await waiting()).toHaveLength(1)
     expect(deleted).toEqual([])
   })

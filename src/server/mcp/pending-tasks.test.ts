@@ -4,13 +4,13 @@ import { personCaller } from '../../../test/governance.ts'
 import {
   call,
   connect,
-  faultOf,
+  parseFault,
   sales,
   setup,
   support,
   takesTasks,
-  tasksOf,
-  urlOf,
+  createTaskClient,
+  toInboxUrl,
 } from '../../../test/waiting.ts'
 import type { Rig } from '../../../test/waiting.ts'
 
@@ -20,7 +20,7 @@ async function withTasks(rig: Rig, token: string | null = sales.token) {
     last = body
   }
   const client = await connect(rig, { capabilities: takesTasks, token, heard })
-  return { client, ...tasksOf(client, () => last) }
+  return { client, ...createTaskClient(client, () => last) }
 }
 
 test('A5 SV15 a client with task support gets a task, durable before the reply, that ends with the result', async () => {
@@ -35,7 +35,7 @@ test('A5 SV15 a client with task support gets a task, durable before the reply, 
   expect(await get(id)).toMatchObject({
     taskId: id,
     status: 'working',
-    statusMessage: expect.stringContaining(urlOf(id)),
+    statusMessage: expect.stringContaining(toInboxUrl(id)),
   })
   expect(deleted).toEqual([])
   await decide(id, 'approve')
@@ -57,7 +57,7 @@ test('A5 SV15 over stdio, a call is the same task', async () => {
   const overHttp = await withTasks(rig)
   expect(await overHttp.start()).toBe(id)
   await decide(id, 'approve')
-  const { get } = tasksOf(line, () => '')
+  const { get } = createTaskClient(line, () => '')
   await expect.poll(() => get(id)).toMatchObject({ status: 'completed' })
   expect(await get(id)).toEqual(await overHttp.get(id))
   expect(deleted).toEqual(['row-1'])
@@ -82,7 +82,7 @@ test('A2 the tool runs once despite concurrent checks and repeated calls', async
   ])
   for (const end of ends)
     expect(end).toMatchObject({ result: { structuredContent: { deleted: 'row-1' } } })
-  if (again.isError) expect(faultOf(again).payload.code).toMatch(/^approval_/)
+  if (again.isError) expect(parseFault(again).payload.code).toMatch(/^approval_/)
   else
     expect(again.structuredContent).toMatchObject({
       deleted: 'row-1',
@@ -217,7 +217,7 @@ test.each(['crm_delete', 'crm_forget'])(
     // A failed store change may be tried twice; both are rolled back.
     expect(new Set(deleted)).toEqual(new Set(['gone']))
     const again = await client.callTool({ name, arguments: { id: 'gone' } })
-    expect(faultOf(again).payload).toMatchObject({ code: 'not_found', approval_id: id })
+    expect(parseFault(again).payload).toMatchObject({ code: 'not_found', approval_id: id })
   },
 )
 

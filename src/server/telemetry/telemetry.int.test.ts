@@ -5,7 +5,7 @@ import { systemClock } from '#base/clock.ts'
 import { silentLog } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
 import type { CallRequest, Dispatch } from '#dispatch'
-import { recordOf, startCollector } from '../../../test/collector.ts'
+import { toRecord, startCollector } from '../../../test/collector.ts'
 import { createMetrics } from '../metrics.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -77,7 +77,7 @@ test('L13 spans and metrics are valid OTLP with the configured service name', as
   const counted = collector.figures.get('cowork_calls_total')
   expect(counted).toMatchObject({ sum: { isMonotonic: true, aggregationTemporality: 2 } })
   const points = counted && 'sum' in counted ? counted.sum.dataPoints : []
-  expect(points.map((point) => [recordOf(point.attributes), point.asDouble])).toEqual([
+  expect(points.map((point) => [toRecord(point.attributes), point.asDouble])).toEqual([
     [{ tool: 'cowork_log', outcome: 'done' }, 1],
     [{ tool: 'unknown', outcome: 'done' }, 1],
   ])

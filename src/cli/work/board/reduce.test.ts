@@ -5,10 +5,10 @@ import {
   loaded,
   play,
   press,
-  sprintOf,
+  buildSprint,
   start,
-  storyOf,
-  wholeOf,
+  buildStory,
+  buildFullStory,
 } from '../../../../test/cli/work/board/board.fixture.ts'
 import { defaultSprint } from './state.ts'
 import type { Effect, State } from './state.ts'
@@ -68,9 +68,9 @@ describe('navigation', () => {
 
   test('C6 the board starts with the active sprint', () => {
     const [old, now, next] = [
-      sprintOf('old', { status: 'completed' }),
-      sprintOf('now'),
-      sprintOf('next', { status: 'planned' }),
+      buildSprint('old', { status: 'completed' }),
+      buildSprint('now'),
+      buildSprint('next', { status: 'planned' }),
     ]
     expect(defaultSprint([old, next, now])).toBe('now')
     expect(defaultSprint([old, next])).toBe('next')
@@ -94,7 +94,7 @@ describe('changes', () => {
   })
 
   test('W16 every way to finish a story asks for the history entry', () => {
-    const review = [storyOf('STORY-1', { status: 'in_review' })]
+    const review = [buildStory('STORY-1', { status: 'in_review' })]
     for (const way of [['>'], ['d'], ['m', '4']]) {
       const { state: asked, effects } = press(boardWith(review), ...way)
       expect(asked.prompt).toEqual({ ask: 'done', id: 'STORY-1', text: '' })
@@ -111,7 +111,11 @@ describe('changes', () => {
   })
 
   test('C6, W20 m offers the other columns and the open sprints', () => {
-    const sprints = [sprintOf('auth'), sprintOf('next'), sprintOf('old', { status: 'completed' })]
+    const sprints = [
+      buildSprint('auth'),
+      buildSprint('next'),
+      buildSprint('old', { status: 'completed' }),
+    ]
     const state = play(boardWith(four), loaded(four, { sprints })).state
     const { prompt } = press(state, 'm').state
     const labels = prompt && 'options' in prompt ? prompt.options.map(({ label }) => label) : []
@@ -140,7 +144,7 @@ describe('changes', () => {
       { tool: 'worksync_add_story', args: { sprint_id: 'auth', title: 'New one' } },
     ])
     const changed = { event: 'changed', text: 'ok', id: 'STORY-5' } as const
-    const after = play(state, changed, loaded([...four, storyOf('STORY-5')]))
+    const after = play(state, changed, loaded([...four, buildStory('STORY-5')]))
     expect(after.state).toMatchObject({ selected: 'STORY-5', isBusy: false })
     expect(after.effects).toEqual([{ act: 'load' }])
     expect(calls(press(boardWith(four), 'a', 'space', 'enter').effects)).toEqual([])
@@ -172,8 +176,8 @@ describe('detail view', () => {
   test('C6 Enter opens a story, Esc closes it, and a changed story is reloaded', () => {
     const { state, effects } = press(boardWith(four), 'enter')
     expect(effects).toEqual([{ act: 'read', id: 'STORY-1' }])
-    const [first = storyOf('x'), ...rest] = four
-    const read = play(state, { event: 'read', story: wholeOf(first) }).state
+    const [first = buildStory('x'), ...rest] = four
+    const read = play(state, { event: 'read', story: buildFullStory(first) }).state
     expect(play(read, loaded(four)).effects).toEqual([])
     expect(play(read, loaded([{ ...first, rev: 2 }, ...rest])).effects).toEqual([
       { act: 'read', id: 'STORY-1' },

@@ -9,8 +9,8 @@ import {
   loaded,
   play,
   press,
-  storyOf,
-  wholeOf,
+  buildStory,
+  buildFullStory,
 } from '../../../../test/cli/work/board/board.fixture.ts'
 import type { Event } from './state.ts'
 import { render } from './view.ts'
@@ -24,12 +24,12 @@ describe('the board', () => {
     expect(lines[2]).toMatch(/ planned 2 +in progress 1 +blocked 0 +in review 0 +done 1/)
     expect(lines[3]).toMatch(/^❯STORY-1 +STORY-3 @bot +STORY-4/)
     expect(lines.join('\n')).not.toContain('dropped')
-    const dropped = [...four, storyOf('STORY-5', { status: 'dropped' })]
+    const dropped = [...four, buildStory('STORY-5', { status: 'dropped' })]
     expect(linesOf(boardWith(dropped))[2]).toContain('dropped 1')
   })
 
   test('C6 the selected story is shown in full', () => {
-    const long = storyOf('STORY-1', { title: 'A title that fits no column', priority: 'high' })
+    const long = buildStory('STORY-1', { title: 'A title that fits no column', priority: 'high' })
     expect(linesOf(boardWith([long])).join('\n')).toContain(
       'planned A title that fits no column · high priority',
     )
@@ -44,16 +44,16 @@ describe('the board', () => {
   })
 
   test('C6 a long column scrolls by pages and always shows the selection', () => {
-    const many = Array.from({ length: 40 }, (_, at) => storyOf(`STORY-${at + 1}`))
+    const many = Array.from({ length: 40 }, (_, at) => buildStory(`STORY-${at + 1}`))
     const state = press(boardWith(many), 'G').state
     expect(linesOf(state).join('\n')).toContain('❯STORY-40')
   })
 
   test('C6 a story is shown with its dependencies, comments and both sides of a conflict', () => {
-    const [first = storyOf('x')] = four
+    const [first = buildStory('x')] = four
     const state = play(boardWith(four, { rows: 60, columns: 80 }), ...keys(['enter']), {
       event: 'read',
-      story: wholeOf(first),
+      story: buildFullStory(first),
     }).state
     const text = linesOf(state).join('\n')
     for (const part of [
@@ -69,7 +69,7 @@ describe('the board', () => {
   })
 
   test('A13 a title or name cannot move the cursor or spoof other text', () => {
-    const bad = storyOf('STORY-1', { title: 'a\u001b[2Jb\u202e', claimed_by: 'x\ny', until: '' })
+    const bad = buildStory('STORY-1', { title: 'a\u001b[2Jb\u202e', claimed_by: 'x\ny', until: '' })
     const lines = linesOf(boardWith([bad]))
     expect(lines.join('')).not.toMatch(/[\p{Cc}\u202e]/u)
     expect(lines.join('')).toContain('aU+001B')
@@ -104,7 +104,7 @@ test('C6 for any stories and keys the screen has the size of the window', () => 
           event: 'told',
           message: { text: 'Not possible. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
         }
-        const given = stories.map((one) => storyOf(one.id, one))
+        const given = stories.map((one) => buildStory(one.id, one))
         const { state } = play(boardWith(given, size), ...keys(pressed), event)
         const lines = linesOf(state)
         expect(lines).toHaveLength(size.rows)

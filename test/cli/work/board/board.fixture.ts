@@ -7,7 +7,7 @@ import type { Effect, Event, State } from '../../../../src/cli/work/board/state.
 
 export const start = Date.parse('2026-03-02T10:00:00Z')
 
-export const storyOf = (id: string, more: Partial<StoryBrief> = {}): StoryBrief => ({
+export const buildStory = (id: string, more: Partial<StoryBrief> = {}): StoryBrief => ({
   id,
   title: `Title of ${id}`,
   status: 'planned',
@@ -16,7 +16,7 @@ export const storyOf = (id: string, more: Partial<StoryBrief> = {}): StoryBrief 
   ...more,
 })
 
-export const sprintOf = (id: string, more: Partial<SprintBrief> = {}): SprintBrief => ({
+export const buildSprint = (id: string, more: Partial<SprintBrief> = {}): SprintBrief => ({
   id,
   status: 'active',
   stories: 3,
@@ -25,7 +25,7 @@ export const sprintOf = (id: string, more: Partial<SprintBrief> = {}): SprintBri
   ...more,
 })
 
-export const wholeOf = (story: StoryBrief, more: Partial<Story> = {}): Story => ({
+export const buildFullStory = (story: StoryBrief, more: Partial<Story> = {}): Story => ({
   ...story,
   notes: 'One.\nTwo.',
   acceptance: [{ text: 'it works', done: true }, { text: 'people know' }],
@@ -50,10 +50,14 @@ export const wholeOf = (story: StoryBrief, more: Partial<Story> = {}): Story => 
 
 /** One in each of two columns beside a planned pair. */
 export const four = [
-  storyOf('STORY-1'),
-  storyOf('STORY-2'),
-  storyOf('STORY-3', { status: 'in_progress', claimed_by: 'bot', until: '2026-03-02T10:12:00Z' }),
-  storyOf('STORY-4', { status: 'done' }),
+  buildStory('STORY-1'),
+  buildStory('STORY-2'),
+  buildStory('STORY-3', {
+    status: 'in_progress',
+    claimed_by: 'bot',
+    until: '2026-03-02T10:12:00Z',
+  }),
+  buildStory('STORY-4', { status: 'done' }),
 ]
 
 export type Played = { state: State; effects: Effect[] }
@@ -75,7 +79,10 @@ export const loaded = (
   event: 'loaded',
   project: 'shop',
   sprint: 'auth',
-  sprints: [sprintOf('auth', { title: 'Auth rework' }), sprintOf('next', { status: 'planned' })],
+  sprints: [
+    buildSprint('auth', { title: 'Auth rework' }),
+    buildSprint('next', { status: 'planned' }),
+  ],
   stories,
   isStale: false,
   ...more,
