@@ -123,7 +123,7 @@ test('K4 refuses a broken or read-only file with a hint, without adding an agent
   const refused = await place.cowork(['connect', 'gemini', '--yes'])
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain(`${broken}:1:24: `)
-  expect(refused.stderr).toContain('Correct it in an editor')
+  expect(refused.stderr).toContain('Correct the file in an editor')
   const locked = write(place, files.codex, 'a = 1\n')
   chmodSync(locked, 0o444)
   const readOnly = await place.cowork(['connect', 'codex', '--yes', '--json'])

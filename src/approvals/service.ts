@@ -624,7 +624,10 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (approval?.token?.value !== token || approval.status !== 'approved')
       throw tokenError('unknown or already used', 'Request a new approval.')
     if (approval.requester !== agent)
-      throw tokenError(`for ${approval.requester}, not for ${agent}`, 'Request your own approval.')
+      throw tokenError(
+        `for ${approval.requester}, not for ${agent}`,
+        'Request an approval for this agent.',
+      )
     if (approval.token.expiresAt <= at) throw tokenError('expired', 'Request a new approval.')
     if (approval.digest !== digest)
       throw tokenError('for a different request', 'Request a new approval.')

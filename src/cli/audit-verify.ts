@@ -109,7 +109,7 @@ export function externalLedgerFiles({ paths }: Context, { ledger }: Config) {
     throw new CoworkError(
       'ledger_key_differs',
       `${file} is not the public key of ${ledger.key_path}: one of them was replaced.`,
-      { hint: 'Compare both with a backup or with a public key kept elsewhere.' },
+      { hint: 'Compare both keys with a backup or with a trusted copy of the public key.' },
     )
   return {
     outside: readCheckpointCopies(ledger.checkpoint_copies),

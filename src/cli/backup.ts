@@ -213,7 +213,7 @@ export async function restore(context: Context, given: string, { force = false }
   )
   if (aside.length > 0 && !force)
     throw new CoworkError('state_in_the_way', `State exists: ${aside[0]?.path}.`, {
-      hint: 'Pass --force to move it aside, or name another folder with --state.',
+      hint: 'Pass --force to move the existing state aside, or name another folder with --state.',
     })
   const { verification, publish, abandon } = await copyStore(backup, location, {
     outside: parseCheckpoints(archive.files.get('checkpoints.jsonl') ?? ''),

@@ -127,7 +127,7 @@ function terminate(pid: number): void {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ESRCH') return
     throw new CoworkError('daemon_not_ours', `Cannot stop process ${pid} (${String(code)}).`, {
-      hint: 'Stop it as the user who owns it.',
+      hint: 'Stop the process as the user who owns it.',
       cause: error,
     })
   }

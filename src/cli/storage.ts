@@ -81,7 +81,7 @@ export async function migrateStorage(context: Context, { to, write = false }: Mi
       'daemon_running',
       'A daemon with another state directory uses this database.',
       {
-        hint: 'Stop every daemon that uses it, or its writes during the copy are lost.',
+        hint: 'Stop every daemon that uses the database: writes during the copy are lost.',
       },
     )
   const { tables, verification, publish, abandon } = await copyStore(source, place, {

@@ -96,7 +96,7 @@ export function createVersions(deps: Deps) {
     async list(call: Call, given: string) {
       const { path, isThere, versions } = await listWithPath(call, given)
       if (!isThere && versions.length === 0)
-        throw fileError('not_found', path, `${sanitizeText(path, 300)}: Not found.`)
+        throw fileError('not_found', path, `Not found: ${sanitizeText(path, 300)}`)
       return { path, versions }
     },
 

@@ -45,7 +45,7 @@ const agentTools = (
     name: 'cowork_add_agent',
     title: 'Add an agent',
     description:
-      'Adds an agent and returns its token, which is shown only once. Adding the first agent turns on authentication.',
+      'Add an agent and return its token, which is shown only once. Adding the first agent turns on authentication.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
@@ -78,7 +78,7 @@ const agentTools = (
     name: 'cowork_list_agents',
     title: 'List agents',
     description:
-      'Lists agents from config, store and environment with scopes, tools and credentials.',
+      'List agents from config, store and environment with scopes, tools and credentials.',
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_agents,
@@ -89,7 +89,7 @@ const agentTools = (
     name: 'cowork_set_tools',
     title: 'Set the tools of an agent',
     description:
-      'Changes the tools that an agent lists and may call. The token stays valid. Omitted arguments change nothing.',
+      'Change the tools that an agent lists and may call. The token stays valid. Omitted arguments change nothing.',
     role: 'owner',
     requiresPasskey: true,
     idempotent: true,
@@ -110,7 +110,7 @@ const agentTools = (
     name: 'cowork_rotate_agent',
     title: 'Rotate the token of an agent',
     description:
-      'Returns a new token for an agent, which is shown only once. The old token stays valid for overlap_minutes.',
+      'Create a new token for an agent, which is shown only once. The old token stays valid for overlap_minutes.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
@@ -140,7 +140,7 @@ const agentTools = (
     ...forPeople.destructive,
     name: 'cowork_revoke_agent',
     title: 'Revoke an agent',
-    description: 'Ends all tokens, sessions and file grants of an agent immediately.',
+    description: 'End all tokens, sessions and file grants of an agent immediately.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({ id }),

@@ -37,7 +37,7 @@ export async function consistencyProof(
   newSize: number,
 ): Promise<Buffer[]> {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize)
-    throw outOfRangeError(`Size ${newSize} is not a later size than ${oldSize}.`)
+    throw outOfRangeError(`Invalid sizes: the old size ${oldSize} exceeds the new size ${newSize}.`)
   if (oldSize === 0 || oldSize === newSize) return []
   const path: Range[] = []
   let [from, to] = [0, newSize]

@@ -45,7 +45,7 @@ export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedRecei
       throw receiptError(`the proof of entry ${index + 1} does not lead to the checkpoint`)
     const parsed = entrySchema.parse(JSON.parse(entry))
     if (parsed.seq !== index + 1)
-      throw receiptError(`entry ${parsed.seq} is in the place of ${index + 1}`)
+      throw receiptError(`expected entry ${index + 1}, found entry ${parsed.seq}`)
     return parsed
   })
   const own = entries.filter(({ ids }) => ids?.call === call)

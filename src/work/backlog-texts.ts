@@ -165,7 +165,7 @@ function toNewText(newContent: string, found: Exclude<TextFileState, { as: 'unus
       'too_large',
       `The text has ${bytes} bytes; the limit is ${maxTextBytes}.`,
       {
-        hint: 'Move the rest to a file in the repository and name that file in the text.',
+        hint: 'Move part of the text to a file in the repository and name the file in the text.',
       },
     )
   return { text, sha256: sha256Hex(text), base: found.as === 'text' ? found.sha256 : null }

@@ -41,7 +41,7 @@ export function createClaims(
     const cycle = open.length > 0 ? await findOpenCycle(projectTx, id, open) : undefined
     if (cycle)
       throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
-        hint: 'Remove one of them from depends_on with worksync_update_story.',
+        hint: 'Remove one dependency of the cycle with worksync_update_story.',
         details: { cycle },
       })
     if (open.length > 0)
@@ -49,7 +49,7 @@ export function createClaims(
         'dependency_open',
         `${id} depends on open stories: ${open.join(', ')}.`,
         {
-          hint: 'Claim one of those first, or choose another story from worksync_ready.',
+          hint: 'Claim an open dependency first, or choose another story from worksync_ready.',
           details: { waits_for: open },
         },
       )

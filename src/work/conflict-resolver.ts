@@ -93,7 +93,7 @@ async function removeItem(projectTx: ProjectTransaction, target: Stored): Promis
     const stories = await projectTx.storiesOf(target.id)
     if (stories.length > 0)
       throw new CoworkError('open_stories', `${target.id} has ${stories.length} stories.`, {
-        hint: 'Move them to another sprint first.',
+        hint: 'Move its stories to another sprint first.',
         details: { stories: stories.map(({ id }) => id) },
       })
   }

@@ -53,7 +53,7 @@ export function createSprints(openTransaction: ReturnType<typeof createProjectTr
     if (open.length > 0) {
       if (target === undefined)
         throw new CoworkError('open_stories', `${id} has ${open.length} open stories.`, {
-          hint: 'Name the sprint that takes them in carry_to.',
+          hint: 'Set carry_to to the sprint that receives the open stories.',
           details: { stories: open.map((story) => story.id) },
         })
       if (target === id)

@@ -67,7 +67,7 @@ export function createStories(openTransaction: ReturnType<typeof createProjectTr
     const from = sourceBacklogId(current)
     if (status === 'done')
       throw new CoworkError('already_done', `${id} is already done.`, {
-        hint: 'See when and by whom in worksync_history.',
+        hint: 'Call worksync_history to see when and by whom.',
       })
     const item = projectTx.set(story, {
       status: 'done',
@@ -149,7 +149,7 @@ async function checkDependencies(
   )
   if (cycle)
     throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
-      hint: 'Remove one of them from depends_on.',
+      hint: 'Remove one dependency of the cycle from depends_on.',
       details: { cycle },
     })
 }

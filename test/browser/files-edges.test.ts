@@ -215,7 +215,7 @@ test('C5 PV9 a granted folder that is gone is not called replaced', async () => 
   rmSync(home.at('Work'), { recursive: true })
   const page = await visit(app, '/files/grants')
   const grants = page.getByRole('list', { name: 'Grants' })
-  await grants.getByText('Gone or replaced', { exact: true }).waitFor()
+  await grants.getByText('Missing or replaced', { exact: true }).waitFor()
 })
 
 const byBytes = (a: string | null, b: string | null) => ((a ?? '') < (b ?? '') ? -1 : 1)

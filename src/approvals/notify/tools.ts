@@ -16,7 +16,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     ...forPeople.read,
     name: 'cowork_list_deliveries',
     title: 'List deliveries',
-    description: 'Lists notification deliveries, newest first; dead ones failed permanently.',
+    description: 'List notification deliveries, newest first; dead ones failed permanently.',
     idempotent: true,
     input: z.object({
       status: z.enum(deliveryStatuses).optional().describe('Only deliveries with this status'),
@@ -33,7 +33,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     ...forPeople.write,
     name: 'cowork_retry_delivery',
     title: 'Retry a delivery',
-    description: 'Sends a dead delivery again.',
+    description: 'Send a dead delivery again.',
     input: z.object({
       id: z.string().min(1).max(64).describe('Delivery id from cowork_list_deliveries'),
     }),
@@ -45,7 +45,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     ...forPeople.write,
     name: 'cowork_test_channel',
     title: 'Test a channel',
-    description: 'Sends a test notification to a channel and reports the result.',
+    description: 'Send a test notification to a channel and report the result.',
     openWorld: true,
     input: z.object({ id: channel }),
     output: approvalResults.cowork_test_channel,
@@ -60,7 +60,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     name: 'cowork_bind_chat',
     title: 'Link a chat to yourself',
     description:
-      'Creates a code that links a Telegram chat to you. You are notified there, and its buttons decide low-risk requests as you.',
+      'Create a code that links a Telegram chat to you. The chat receives your notifications, and its buttons decide low-risk requests as you.',
     input: z.object({ channel }),
     output: approvalResults.cowork_bind_chat,
     describeTarget: (input) => ({ domain: 'cowork', target: input.channel }),

@@ -32,7 +32,7 @@ export function syntaxError({ file, text }: Source, offset: number, reason: stri
   const before = text.slice(0, offset).split('\n')
   const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
   return new CoworkError('client_config_broken', `${place}: ${reason}. The file was not changed.`, {
-    hint: 'Correct it in an editor, or name another file with --config-file, then try again.',
+    hint: 'Correct the file in an editor, or name another file with --config-file, then try again.',
   })
 }
 

@@ -204,6 +204,6 @@ async function readLimited(source: AsyncIterable<Buffer>, name: string): Promise
   }
   if (bytes <= maxTextBytes) return Buffer.concat(chunks)
   throw new CoworkError('too_large', `${name} has more than ${maxTextBytes} bytes.`, {
-    hint: 'Move the rest to a file in the repository and name that file in the text.',
+    hint: 'Move part of the text to a file in the repository and name the file in the text.',
   })
 }

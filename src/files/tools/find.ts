@@ -103,7 +103,7 @@ export const findTools = (
     ...reads,
     name: 'workspace_usage',
     title: 'Disk usage',
-    description: 'File count and bytes of each folder.',
+    description: 'Show the file count and bytes of each folder.',
     by: 'human',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,

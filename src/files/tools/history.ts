@@ -164,7 +164,7 @@ export const historyTools = (files: Files): Tool[] => {
     defineTool({
       name: 'trash_purge',
       title: 'Empty the trash',
-      description: 'Deletes trash items permanently: the listed ones, or all.',
+      description: 'Delete trash items permanently: the listed ones, or all.',
       toolset: 'files',
       effect: 'destructive',
       by: 'human',

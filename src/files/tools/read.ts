@@ -189,7 +189,7 @@ function toRange(input: z.output<typeof range>): Range | undefined {
     })
   if ([head !== undefined, tail !== undefined, isLines, isBytes].filter(Boolean).length > 1)
     throw new CoworkError('invalid_input', 'head, tail, lines and bytes cannot be combined.', {
-      hint: 'Use only one of them.',
+      hint: 'Use only one of head, tail, lines and bytes.',
     })
   if (head !== undefined) return { by: 'head', lines: head }
   if (tail !== undefined) return { by: 'tail', lines: tail }

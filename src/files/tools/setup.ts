@@ -25,7 +25,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     name: 'workspace_choose',
     title: 'Choose workspace',
     description:
-      'Sets the workspace in the configuration. Takes effect after a restart; existing files are not moved.',
+      'Set the workspace in the configuration. The change applies after a restart; existing files are not moved.',
     by: 'human',
     role: 'owner',
     idempotent: true,

@@ -81,7 +81,7 @@ export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) 
       const { body: bytes, ...answer } = result
       // Only reads can exceed the limit: the answer to a change is short.
       if (!send({ id, answer }, bytes))
-        throw new FileError('too_large', 'The answer is too large. Request a smaller part.')
+        throw new FileError('too_large', 'Result too large. Request a smaller part.')
     } catch (error) {
       const { code, message, path, cause } = toFileError(error)
       if (cause !== undefined && getErrno(cause) === undefined)

@@ -146,7 +146,7 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     aliases: reportAliases,
     title: 'Governance report',
     description:
-      'Report findings on how agents and people work together, with a recommendation each; where people intervened; and, for people, the standing of agents.',
+      'Report findings on how agents and people work together, each with a recommendation; the interventions of people; and, for people, the standing of agents.',
     input: scopeInput,
     output: reportResults.cowork_governance_report,
     async read(input, { caller }) {

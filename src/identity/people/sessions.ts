@@ -159,7 +159,7 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       const opened = await store.session(db, caller.session)
       if (opened?.person.id === caller.id) return opened
       const person = await store.person(db, caller.id)
-      if (!person) throw new Error(`${caller.id} is not in the store`)
+      if (!person) throw new Error(`person not in the store: ${caller.id}`)
       return { person }
     },
 

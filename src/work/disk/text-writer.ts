@@ -70,7 +70,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     if (pending.length > 0) await importLateSaves(project)
     if (failure === undefined) return isDone
     throw new CoworkError('work_file_broken', failure, {
-      hint: 'Remove what blocks the file; cowork keeps the text until then.',
+      hint: 'Fix the cause; until then cowork keeps the text.',
     })
   }
 

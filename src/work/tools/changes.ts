@@ -68,7 +68,7 @@ export const changeTools = ({ stories, sprints, backlog, claims, resolve }: Work
   changeTool('worksync_update_sprint', sprints.updateSprint, ['sprint_id'], {
     title: 'Change a sprint',
     description:
-      'Change fields of a sprint. To complete one with open stories, name the sprint that takes them in carry_to; archive moves it to COMPLETE/.',
+      'Change fields of a sprint. To complete one with open stories, set carry_to to the sprint that gets them; archive moves it to COMPLETE/.',
     example: { project: 'web', sprint_id: 'sprint-1', status: 'active' },
   }),
   changeTool('worksync_add_story', stories.addStory, ['story_id', 'sprint_id'], {

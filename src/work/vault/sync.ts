@@ -66,7 +66,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   const [first] = failures
   if (first !== undefined)
     throw new CoworkError('vault_blocked', `Some notes in ${folder} were not written. ${first}`, {
-      hint: 'Move away what blocks the note, then call worksync_sync again.',
+      hint: 'Move the file or folder that blocks the note, then call worksync_sync again.',
       details: { faults: failures.slice(0, 20), failed: failures.length, written, removed },
     })
   return { vault_path: folder, written, removed, notes: pages.size }

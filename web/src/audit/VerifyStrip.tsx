@@ -71,7 +71,7 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
     return (
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={onClose}>
         <p>
-          <b>Unmodified, but it records actions that were not allowed.</b>{' '}
+          <b>The ledger is unmodified but records actions that were not allowed.</b>{' '}
           {formatEntryCount(result.entries)} verified. Entry <EntryLink seq={finding.seq} />:{' '}
           <SafeText text={finding.why} />.
         </p>

@@ -117,7 +117,7 @@ function GrantRow({ grant, mayRevoke }: Props) {
           {grant.replaced && (
             <span title="The granted file or folder is no longer at this path. Grant access again to open it">
               <Chip tone="escalate" icon="warn">
-                Gone or replaced
+                Missing or replaced
               </Chip>
             </span>
           )}

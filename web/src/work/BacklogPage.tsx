@@ -121,7 +121,7 @@ function BacklogRow({ item }: { item: BacklogItem }) {
       )}
       {mayChange && (
         <Menu
-          trigger={<IconButton icon="more" label={`More about ${sanitizeText(item.id)}`} />}
+          trigger={<IconButton icon="more" label={`Actions for ${sanitizeText(item.id)}`} />}
           items={[
             { label: 'Edit', icon: 'edit', act: () => setOpenDialog('edit') },
             { label: 'Remove', icon: 'cross', danger: true, act: () => setOpenDialog('remove') },

@@ -114,7 +114,7 @@ export function Board({ board, sprints }: Props) {
         </p>
       )}
       <p id={hint} hidden>
-        {mayChange ? 'Space lifts the story, arrow keys navigate.' : 'Arrow keys navigate.'}
+        {mayChange ? 'Space picks up the story, arrow keys navigate.' : 'Arrow keys navigate.'}
       </p>
       <p aria-live="assertive" className="sr-only">
         {announcement}

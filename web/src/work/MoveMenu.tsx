@@ -33,7 +33,7 @@ export const MoveMenu = ({ story, sprints, moves, trigger }: Props) => (
         .filter(({ id }) => id !== story.sprint_id)
         .slice(0, maxSprints)
         .map((sprint) => ({
-          label: `To sprint ${sanitizeText(sprintLabel(sprint, sprints))}`,
+          label: `Move to sprint ${sanitizeText(sprintLabel(sprint, sprints))}`,
           icon: 'call' as const,
           act: () => void moves.toSprint(story, sprint.id),
         })),

@@ -57,7 +57,7 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
       <SprintChip status={sprint.status} />
       {mayChange && (
         <Menu
-          trigger={<IconButton icon="more" label="More about sprints" />}
+          trigger={<IconButton icon="more" label="Sprint actions" />}
           items={[
             ...(sprint.status === 'planned'
               ? [{ label: 'Start this sprint', icon: 'resume' as const, act: () => void start() }]

@@ -77,7 +77,7 @@ export function WorkTabs({ project, projects }: Props) {
       </Picker>
       {mayChange && (
         <Menu
-          trigger={<IconButton icon="more" label="More about projects" />}
+          trigger={<IconButton icon="more" label="Project actions" />}
           items={[{ label: 'New project', icon: 'plus', act: () => setAdding(true) }]}
         />
       )}

@@ -39,7 +39,7 @@ export const workScreen = {
   shortcuts: [
     { keys: 'h', does: 'Previous column' },
     { keys: 'l', does: 'Next column' },
-    { keys: 'Space', does: 'Lift a story; arrows move it, Space drops it' },
+    { keys: 'Space', does: 'Pick up a story; arrows move it, Space drops it' },
     { keys: 'n', does: 'New story' },
   ],
   invalidates: {},

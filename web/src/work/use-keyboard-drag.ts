@@ -40,7 +40,7 @@ export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
   function liftCard(id: string, status: Status) {
     setLift({ id, over: status })
     setAnnouncement(
-      `Lifted ${id}. ${formatColumn(status)}. Left and right choose a column, Space drops, Escape cancels.`,
+      `Picked up ${id}. ${formatColumn(status)}. Left and right choose a column, Space drops, Escape cancels.`,
     )
   }
   function cancel() {

@@ -77,7 +77,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       {handsBackNow && (
         <TextArea
           label={`Instructions for ${sanitizeText(item.requester)}`}
-          hint="Delivered until the agent acknowledges them."
+          hint="The agent receives the instructions until it acknowledges them."
           rows={3}
           required
           maxLength={10_000}

@@ -34,7 +34,9 @@ export function SnoozeDialog({ items, onClose, onDone }: Props) {
   ]
   return (
     <Dialog title={ids.length === 1 ? 'Snooze' : `Snooze ${ids.length}`} onClose={onClose}>
-      <p className="text-soft">Hidden in this browser only. Returns automatically.</p>
+      <p className="text-soft">
+        Snoozed items are hidden in this browser only and return automatically.
+      </p>
       <div className="grid gap-2">
         {choices.map(({ name, time, timeText }, at) => (
           <Button

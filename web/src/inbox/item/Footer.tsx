@@ -147,7 +147,7 @@ const approveLabels: Record<string, string> = {
 const effects: Record<string, string> = {
   call: 'Runs once with these arguments',
   permission: 'The policy applies to this domain',
-  finding: 'Keeping access changes nothing',
+  finding: 'The access stays as it is',
 }
 
 /** Keeps the numbers on one line. */
