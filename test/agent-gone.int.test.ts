@@ -6,7 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { createTestDatabase } from './databases.ts'
-import { agentOf, entriesOf } from './files.ts'
+import { addAgent, listEntries } from './files.ts'
 import { handoff } from './handoffs.ts'
 import { proposal } from './acts.ts'
 import { createClient, proposed } from './speakers.ts'
@@ -50,13 +50,13 @@ const decide = (app: TestApp, ids: readonly string[], more: object = {}) =>
   ownerOf(app).call('cowork_decide', { approval_ids: ids, decision: 'approve', ...more })
 
 const startedBy = async (app: TestApp, id: string) =>
-  (await entriesOf(app, '&type=call.started')).filter(({ actor }) => actor.id === id)
+  (await listEntries(app, '&type=call.started')).filter(({ actor }) => actor.id === id)
 
 describe('pending requests of a removed agent', () => {
   test('I4 A2 a task is withdrawn with its agent, and nothing can be decided about it any more', async () => {
     const world = crm()
     const app = await start(world)
-    const { token } = await agentOf(app, 'sales')
+    const { token } = await addAgent(app, 'sales')
     const id = await (await withTasks(app, token)).start()
     await revoke(app)
     expect(await decide(app, [id])).toMatchObject({
@@ -73,14 +73,14 @@ describe('pending requests of a removed agent', () => {
   test('I4 C2 a decision that is held when the agent is revoked is never made', async () => {
     const world = crm()
     const app = await start(world, { 'approvals.undo_hold': '1s' })
-    const { token } = await agentOf(app, 'sales')
+    const { token } = await addAgent(app, 'sales')
     const { start: begin } = await withTasks(app, token)
     const ids = [await begin(), await begin(call('row-2'))]
     expect(await decide(app, ids, { hold: true })).toMatchObject({ errors: 0 })
     await revoke(app)
     await setTimeout(1500)
     expect(world.deleted).toEqual([])
-    const types = (await entriesOf(app, '&type=approval.')).map(({ type }) => type)
+    const types = (await listEntries(app, '&type=approval.')).map(({ type }) => type)
     expect(types.filter((type) => type === 'approval.withdrawn')).toHaveLength(2)
     expect(types).not.toContain('approval.approved')
   })
@@ -88,7 +88,7 @@ describe('pending requests of a removed agent', () => {
   test('I4 A2 a call held open does not run after its agent is revoked', async () => {
     const world = crm()
     const app = await start(world)
-    const { token } = await agentOf(app, 'sales')
+    const { token } = await addAgent(app, 'sales')
     const client = new Client(
       { name: 'shown', version: '1' },
       { versionNegotiation: { mode: 'auto' }, capabilities: { elicitation: { url: {} } } },
@@ -135,7 +135,7 @@ describe('pending requests of a removed agent', () => {
       'approvals.undo_hold': '1s',
       'ledger.key_path': join(here.state, 'ledger.key'),
     })
-    const { token } = await agentOf(here, 'sales')
+    const { token } = await addAgent(here, 'sales')
     const { start: begin } = await withTasks(there, token)
     const ids = [await begin(), await begin(call('row-2'))]
     await decide(here, ids.slice(1), { hold: true })
@@ -150,7 +150,7 @@ describe('whoever has the name next', () => {
   test('I4 A2 Y8 runs nothing that its predecessor was allowed', async () => {
     const world = crm()
     const app = await start(world)
-    const before = await agentOf(app, 'sales')
+    const before = await addAgent(app, 'sales')
     const asked = await before.mcp.call('crm_delete', { id: 'once' })
     const always = await before.mcp.call('crm_delete', { id: 'always' })
     await ownerOf(app).call('cowork_halt')
@@ -161,7 +161,7 @@ describe('whoever has the name next', () => {
     await revoke(app)
     await ownerOf(app).call('cowork_resume')
     expect(await ownerOf(app).call('cowork_list_permissions')).toMatchObject({ permissions: [] })
-    const after = await agentOf(app, 'sales')
+    const after = await addAgent(app, 'sales')
     for (const id of ['once', 'always', 'another'])
       expect(await after.mcp.call('crm_delete', { id })).toMatchObject({
         code: 'approval_required',
@@ -172,7 +172,7 @@ describe('whoever has the name next', () => {
   test('P8 P6 G4 H3 L10 reads and uses nothing of its predecessor’s', async () => {
     const app = await start(crm())
     const owner = ownerOf(app)
-    const before = await agentOf(app, 'sales')
+    const before = await addAgent(app, 'sales')
     const change = { note: 'the salary of anna' }
     const mine = { proposed_change: change, idempotency_key: 'k1' }
     const id = await proposed(before.api, mine)
@@ -188,9 +188,9 @@ describe('whoever has the name next', () => {
       instructions,
     })
     const task = await (await withTasks(app, before.token)).start()
-    const [entry] = await entriesOf(app, '&actor=sales')
+    const [entry] = await listEntries(app, '&actor=sales')
     await revoke(app)
-    const { api, token, mcp } = await agentOf(app, 'sales')
+    const { api, token, mcp } = await addAgent(app, 'sales')
 
     for (const [tool, args] of [
       ['cowork_status', { include_timeline: true }],
@@ -250,7 +250,7 @@ describe('whoever has the name next', () => {
 
 test('P8 SV3 who waits for a person does not hold up the end of the daemon', async () => {
   const app = await start(crm())
-  const { api, mcp } = await agentOf(app, 'sales')
+  const { api, mcp } = await addAgent(app, 'sales')
   const id = await proposed(api)
   const waits = mcp.call('cowork_check_approval', { approval_id: id, wait_seconds: 25 })
   await setTimeout(300)

@@ -6,7 +6,7 @@ import { tools } from '../scripts/tool-docs.ts'
 import type { Tool } from '../src/base/tool.ts'
 import { statePaths } from '../src/base/state.ts'
 import { toWireTool } from '../src/server/mcp/wire.ts'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 
 type Schema = {
   readonly type?: string | readonly string[]
@@ -108,7 +108,7 @@ test('GR8 no tool that an agent can call changes a grant, a policy or a limit', 
   )
   expect(powersIn(app.state)).toEqual(before)
   expect(readFileSync(join(app.state, 'cowork.yaml'), 'utf8')).toBe(config)
-  const made = (await entriesOf(app)).filter(
+  const made = (await listEntries(app)).filter(
     ({ type, actor }) => actor.id === 'writer' && /^(grant|policy|permission|agent)\./.test(type),
   )
   expect(made.map(({ type }) => type)).toEqual([])

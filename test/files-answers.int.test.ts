@@ -1,10 +1,10 @@
-// What a model is told by the file tools, and what of its words they take.
+// The texts that file tools return to a model, and the arguments that they accept.
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildDocx, paragraph, buildPdf } from './documents.ts'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 
 const pngStart = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const picture = (bytes: number) => Buffer.concat([pngStart, Buffer.alloc(bytes - pngStart.length)])
@@ -48,7 +48,7 @@ test('F4 FT8 a picture that has no room in an answer is not read for it', async 
   for (const path of paths) writeFileSync(join(workspace, path), picture(5_000_000))
   await agent.call('read_files', { paths })
   await expect
-    .poll(async () => (await entriesOf(app, '&tool=read_files')).at(-1)?.data?.['files'])
+    .poll(async () => (await listEntries(app, '&tool=read_files')).at(-1)?.data?.['files'])
     .toEqual([
       expect.objectContaining({ size_bytes: 5_000_000, sha256: expect.any(String) }),
       ...['2.png', '3.png'].map((path) => ({
@@ -105,7 +105,7 @@ test('FT10 where a folder is already, the path to give is named', async () => {
   expect(await hintOf('create_file', { path: '2025', content: '' })).toContain(
     'The destination is a folder',
   )
-  // Whoever may only create learns nothing of what is there (GR9).
+  // A create-only grant reveals nothing about existing files (GR9).
   const mine = newFolder()
   mkdirSync(join(mine, 'sub'))
   await grant(mine, 'write')
@@ -114,7 +114,7 @@ test('FT10 where a folder is already, the path to give is named', async () => {
   )
 })
 
-test('F5 a folder as destination is no way around the look at what comes to be in it', async () => {
+test('F5 a folder as destination does not bypass the check of the resulting path', async () => {
   const { agent, workspace } = await openPlace()
   mkdirSync(join(workspace, 'new'))
   for (const path of ['.bashrc', 'x.exe']) writeFileSync(join(workspace, 'new', path), '')
@@ -179,7 +179,7 @@ test('FT10 an argument that a file tool does not have is refused by its name', a
     message: 'update_file needs edits.0.new.',
   })
   expect(refused).not.toHaveProperty('issues')
-  // What every call may say of its caller is no argument.
+  // `agent_id` is accepted in every call, although it is not an argument of the tool.
   const mine = { path: 'a.txt', agent_id: 'writer' }
   expect(await agent.call('read_file', mine)).toMatchObject({ isError: false, content: 'a' })
   expect(await api.call('read_file', mine)).toMatchObject({ content: 'a' })
@@ -223,7 +223,7 @@ test('FT9 a diff names the version by its id, and where nothing is or was there 
   })
 })
 
-test('SV12 the text alone says where a file ends, what is a link and where the backup lies', async () => {
+test('SV12 the text alone states the end of a file, links and the path of the backup', async () => {
   const { agent, workspace } = await openPlace()
   await agent.call('create_file', { path: 'n/a.txt', content: 'a\nb\n' })
   await agent.call('create_file', { path: 'n/empty.txt', content: '' })

@@ -29,8 +29,8 @@ test('M2 PV5 F5 a person is told which name it is about and why, and both ends o
       `You are asked because of ${hook}: Git runs commands from it, ${trust}`,
     ],
   ] as const) {
-    const said = await agent.call(tool, args)
-    const id = String(said['approval_id'])
+    const result = await agent.call(tool, args)
+    const id = String(result['approval_id'])
     const { body } = await owner.ask(`/api/approvals/${id}`)
     expect(body, tool).toMatchObject({ summary, risk: 'high' })
     expect((body['why'] as { text: string }).text, tool).toContain(why)
@@ -62,9 +62,9 @@ test.each([
       ['file_restore_version', { path, version_id: version?.version_id }],
       ['trash_restore', { trash_id, destination: path }],
     ] as const) {
-      const said = await agent.call(tool, args)
-      expect(said, tool).toMatchObject({ code: 'approval_required' })
-      const { body } = await owner.ask(`/api/approvals/${String(said['approval_id'])}`)
+      const result = await agent.call(tool, args)
+      expect(result, tool).toMatchObject({ code: 'approval_required' })
+      const { body } = await owner.ask(`/api/approvals/${String(result['approval_id'])}`)
       expect(body, tool).toMatchObject({ risk: 'high' })
       expect((body['why'] as { text: string }).text, tool).toContain(why)
     }

@@ -9,7 +9,7 @@ import { inTerminal } from './terminal.ts'
 
 const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
 
-/** Files of the user: none of them lies where cowork keeps its own. */
+/** The folder of the user’s files, outside the folders of cowork. */
 const user = mkdtempSync(join(tmpdir(), 'cowork-user-'))
 const home = join(user, 'home')
 const documents = join(home, 'Documents')
@@ -247,7 +247,7 @@ describe('grants', () => {
     expect(await grantOf(documents)).toMatchObject({ permission: 'read', scope: 'session' })
   })
 
-  test('GR3 denied for good, the agent is not asked about again', async () => {
+  test('GR3 after a permanent denial, people get no further request of the agent', async () => {
     const other = join(home, 'Private')
     mkdirSync(other)
     const id = await ask(other)
@@ -365,7 +365,7 @@ describe('workspace', () => {
     expect((await byHand(['workspace', 'choose', place.state])).code).toBe(5)
     expect((await byHand(['workspace', 'choose', join(documents, 'notes.md')])).code).toBe(2)
     expect(readFileSync(place.paths.config, 'utf8')).toBe(before)
-    // What holds files of the user stays the user's.
+    // A folder with files of the user is not changed.
     const inside = await byHand(['workspace', 'choose', documents])
     expect(inside.code, inside.output).toBe(0)
     expect(inside.output).toContain(`${documents} contains files and is not changed.`)

@@ -1,11 +1,11 @@
 import { existsSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentOf, newFolder, openPlace } from './files.ts'
+import { addAgent, newFolder, openPlace } from './files.ts'
 
 test('GR6 what is denied to one agent is moved out of its denial by no other', async () => {
   const { app, agent, owner, grant } = await openPlace()
-  const mover = (await agentOf(app, 'mover')).mcp
+  const mover = (await addAgent(app, 'mover')).mcp
   const folder = newFolder()
   const at = (name: string) => join(folder, name)
   mkdirSync(at('sub'))
@@ -44,7 +44,7 @@ test('GR6 what is denied to one agent is moved out of its denial by no other', a
 
 test('GR6 PV9 a folder is moved whatever a grant in it was for that is not there any more, and not out of what narrows it', async () => {
   const { app, agent, grant } = await openPlace()
-  await agentOf(app, 'other')
+  await addAgent(app, 'other')
   const folder = newFolder()
   const at = (name: string) => join(folder, name)
   for (const name of ['theirs', 'own']) {
@@ -63,7 +63,7 @@ test('GR6 PV9 a folder is moved whatever a grant in it was for that is not there
     renameSync(at('new'), at(`${name}/f.txt`))
   }
   expect(await move('theirs')).toMatchObject({ success: true })
-  // What was for reading is not written because an editor saved it.
+  // A file that was granted for reading stays read-only after an editor saves it.
   expect(await move('own')).toMatchObject({ code: 'no_grant' })
 })
 
@@ -90,7 +90,7 @@ test('FT6 GR6 a search finds what may be read behind what may not', async () => 
 
 test('GR6 PV3 a second name of a file that is denied is closed to that agent, in any way of reading', async () => {
   const { app, agent, owner, grant } = await openPlace()
-  const other = (await agentOf(app, 'other')).mcp
+  const other = (await addAgent(app, 'other')).mcp
   const folder = newFolder()
   const at = (name: string) => join(folder, name)
   writeFileSync(at('kept.txt'), 'needle')
@@ -122,7 +122,7 @@ test('GR6 PV3 a second name of a file that is denied is closed to that agent, in
   )
   expect(await agent.call('read_file', { path: at('freed.txt') })).toMatchObject({ success: true })
   expect(await other.call('read_file', { path })).toMatchObject({ content: 'needle' })
-  // Numbers of files are given anew: what took its place says nothing of this one.
+  // Inode numbers are reused: the file that replaced this one says nothing about it.
   writeFileSync(at('new.txt'), 'other')
   renameSync(at('new.txt'), at('kept.txt'))
   expect(await agent.call('read_file', { path })).toMatchObject({ content: 'needle' })

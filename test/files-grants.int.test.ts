@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testPlace } from './cli.ts'
-import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
+import { addAgent, listEntries, newFolder, openPlace } from './files.ts'
 import { inTerminal } from './terminal.ts'
 
 /** As many editors save: another file takes the name. */
@@ -11,7 +11,7 @@ function replace(file: string, content: string): void {
   renameSync(`${file}~`, file)
 }
 
-test('PV9 GR3 a file that was saved anew is read again once a person has allowed it', async () => {
+test('PV9 GR3 a file that was saved as a new file is readable again once a person allows it', async () => {
   const { agent, owner, grant } = await openPlace()
   const file = join(newFolder(), 'plan.txt')
   writeFileSync(file, 'one')
@@ -87,7 +87,7 @@ test('GR1 GR7 what a person looks at does not count as an agent using its grant'
   await expect.poll(uses).toBe(1)
 })
 
-test('FT4 a change to a single granted file says why no backup lies beside it', async () => {
+test('FT4 a change to a single granted file says why it has no backup', async () => {
   const { agent, grant } = await openPlace()
   const file = join(newFolder(), 'plan.txt')
   writeFileSync(file, 'one')
@@ -101,7 +101,7 @@ test('FT4 a change to a single granted file says why no backup lies beside it', 
   expect(versions).toHaveLength(2)
 })
 
-test('PV9 GR6 a file that was saved anew is read under the folder’s grant, and written no more than before', async () => {
+test('PV9 GR6 a file that was saved as a new file is readable under the folder’s grant and stays read-only', async () => {
   const { agent, grant } = await openPlace()
   const folder = newFolder()
   const file = join(folder, 'plan.txt')
@@ -132,7 +132,7 @@ test('PV9 GR6 a file that was saved anew is read under the folder’s grant, and
 
 test('PV9 GR1 what cowork itself puts in the place of a granted file stays granted', async () => {
   const { app, agent, owner, grant } = await openPlace()
-  const reader = await agentOf(app, 'reader')
+  const reader = await addAgent(app, 'reader')
   const folder = newFolder()
   const file = join(folder, 'plan.txt')
   writeFileSync(file, 'one')
@@ -149,7 +149,7 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
   ] as const)
     await changed(tool, args)
   expect(await reader.mcp.call('check_grant', { path: file })).toMatchObject({ grant_id: id })
-  const moved = (await entriesOf(app)).filter(({ type }) => type === 'grant.repinned')
+  const moved = (await listEntries(app)).filter(({ type }) => type === 'grant.repinned')
   expect(moved).toHaveLength(4)
   expect(moved[0]).toMatchObject({
     subject: file,
@@ -157,7 +157,7 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
     ids: { grant: id, call: expect.any(String) },
     data: { agent_id: 'reader', permission: 'read', from: expect.any(String) },
   })
-  // What others put there is not what was granted, and nothing of ours makes it so.
+  // The grant does not cover a file that others put there, even after an update by cowork.
   replace(file, 'theirs')
   expect(await read()).toMatchObject({ code: 'root_replaced' })
   await agent.call('update_file', { path: file, content: 'five' })
@@ -172,9 +172,9 @@ test('PV9 GR1 what cowork itself puts in the place of a granted file stays grant
   }
 })
 
-test('PV9 GR6 who has a file by itself reads on while another writes it all the time', async () => {
+test('PV9 GR6 an agent with a grant for one file can read it while another agent keeps writing it', async () => {
   const { app, agent, owner, grant } = await openPlace()
-  const reader = await agentOf(app, 'reader')
+  const reader = await addAgent(app, 'reader')
   const folder = newFolder()
   const file = join(folder, 'plan.txt')
   writeFileSync(file, '0')
@@ -184,8 +184,8 @@ test('PV9 GR6 who has a file by itself reads on while another writes it all the 
   const reading = (async () => {
     const refused: unknown[] = []
     while (isWriting) {
-      const said = await reader.mcp.call('read_file', { path: file })
-      if (said['isError']) refused.push(said['code'])
+      const result = await reader.mcp.call('read_file', { path: file })
+      if (result['isError']) refused.push(result['code'])
     }
     return refused
   })()
@@ -196,7 +196,7 @@ test('PV9 GR6 who has a file by itself reads on while another writes it all the 
   expect(await reader.mcp.call('read_file', { path: file })).toMatchObject({ content: '20' })
 })
 
-test('GR6 a change to a file that nobody has by itself starts no other worker', async () => {
+test('GR6 a change to a file without a grant of its own does not restart the worker', async () => {
   const { app, agent, grant } = await openPlace()
   const folder = newFolder()
   writeFileSync(join(folder, 'plan.txt'), 'one')
@@ -205,12 +205,12 @@ test('GR6 a change to a file that nobody has by itself starts no other worker', 
   await grant(join(folder, 'other.txt'), 'read')
   const path = join(folder, 'plan.txt')
   expect(await agent.call('update_file', { path, content: 'two' })).toMatchObject({ success: true })
-  expect((await entriesOf(app)).filter(({ type }) => type === 'grant.repinned')).toEqual([])
+  expect((await listEntries(app)).filter(({ type }) => type === 'grant.repinned')).toEqual([])
 })
 
 test('PV9 GR3 a request that waited while cowork changed the file opens what is there', async () => {
   const { app, agent, owner, grant } = await openPlace()
-  const reader = await agentOf(app, 'reader')
+  const reader = await addAgent(app, 'reader')
   const folder = newFolder()
   const file = join(folder, 'plan.txt')
   writeFileSync(file, 'one')
@@ -237,8 +237,8 @@ test('FT10 GR3 who was told never is not told to ask, and a person not to call a
   expect(refused).toMatchObject({ code: 'no_grant', text: expect.stringContaining('is blocked') })
   const toPerson = await owner.call('read_file', { path: file })
   expect(toPerson).toMatchObject({ code: 'no_grant', hint: expect.stringContaining(`add ${file}`) })
-  for (const said of [refused, toPerson])
-    expect(JSON.stringify(said)).not.toContain('request_grant')
+  for (const result of [refused, toPerson])
+    expect(JSON.stringify(result)).not.toContain('request_grant')
 })
 
 test('GR3 GR6 what a person chooses opens what was asked for, though the file had a grant of its own', async () => {
@@ -284,9 +284,9 @@ test('GR1 I4 an agent that is added under the name of a revoked one has none of 
   const { id } = await grant(path)
   expect(await agent.call('read_file', { path })).toMatchObject({ content: 'one' })
   await owner.call('cowork_revoke_agent', { id: 'writer' })
-  const again = (await agentOf(app, 'writer')).mcp
+  const again = (await addAgent(app, 'writer')).mcp
   expect(await again.call('read_file', { path })).toMatchObject({ code: 'no_grant' })
-  const ended = (await entriesOf(app)).filter(({ type }) => type === 'grant.revoked')
+  const ended = (await listEntries(app)).filter(({ type }) => type === 'grant.revoked')
   expect(ended).toMatchObject([
     { actor: { kind: 'human' }, ids: { grant: id }, data: { reason: 'agent_revoked' } },
   ])

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestApp } from './app.ts'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 import type { Place } from './files.ts'
 
 type Listed = { version_id: string; size_bytes: number }
@@ -110,7 +110,7 @@ test('TR4 versions are within their number at once, and what no version has name
   onTestFinished(() => app.close())
   await expect.poll(() => contents().length).toBe(2)
   // The rows had gone with the calls.
-  expect(await entriesOf(app, '&type=versions.dropped')).toMatchObject([
+  expect(await listEntries(app, '&type=versions.dropped')).toMatchObject([
     { data: { versions: 0, contents: 4 } },
   ])
 })

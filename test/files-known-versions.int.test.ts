@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentOf, newFolder, openPlace } from './files.ts'
+import { addAgent, newFolder, openPlace } from './files.ts'
 
 type Listed = { version_id: string; size_bytes: number }
 type Speaker = { call(tool: string, args?: object): Promise<Record<string, unknown>> }
@@ -18,7 +18,7 @@ async function openFolders() {
   for (const folder of [priv, pub]) mkdirSync(folder)
   writeFileSync(join(priv, 'f.txt'), 'SECRET')
   const { agent, app, owner } = place
-  const reader = (await agentOf(app, 'reader')).mcp
+  const reader = (await addAgent(app, 'reader')).mcp
   const give = (path: string, permission = 'read', id = 'reader') =>
     owner.call('add_grant', { path, permission, agent: id })
   await place.grant(top, 'read-write')
@@ -45,7 +45,7 @@ test('GR1 GR6 a version that was replaced where an agent may not read is not the
   ] as const)
     expect((await reader.call(tool, args))['code'], tool).toBe('not_found')
   expect(await versionsOf(agent, path)).toMatchObject([{ size_bytes: 6 }])
-  // What is replaced from now on lay where it may read.
+  // Versions replaced from now on were readable for the agent.
   await update(path, 'three')
   expect(await versionsOf(reader, path)).toMatchObject([{ size_bytes: 5 }])
   // A grant for where the first lay does not reach back.
@@ -103,7 +103,7 @@ test.each(['deny', 'write'])(
     await reopen()
     expect(await versionsOf(reader, path)).toEqual([])
     expect((await reader.call('file_diff', { path }))['code']).toBe('not_found')
-    // What lay there when it was opened again could be read.
+    // The content at the time of the new grant was readable.
     await update(path, 'open to all')
     expect(await versionsOf(reader, path)).toMatchObject([{ size_bytes: 5 }])
 
@@ -146,7 +146,7 @@ test('I4 GR1 an agent under the name of one that was revoked does not know what 
   const path = join(priv, 'f.txt')
   await update(path, 'clean')
   await owner.call('cowork_revoke_agent', { id: 'writer' })
-  const next = (await agentOf(app, 'writer')).mcp
+  const next = (await addAgent(app, 'writer')).mcp
   await grant(top, 'read-write')
   expect(await versionsOf(next, path)).toEqual([])
   await next.call('update_file', { path, content: 'of the next', create_backup: false })

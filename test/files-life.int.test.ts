@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '#base/log.ts'
 import { prepareWorkspace } from '../src/files/workspace.ts'
 import { startTestApp } from './app.ts'
-import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
+import { addAgent, listEntries, newFolder, openPlace } from './files.ts'
 import { createClient, createSpeakers } from './speakers.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -39,12 +39,12 @@ test('F1 a daemon whose workspace cannot be used does not start, and says what t
   })
   // The folder is free again for a daemon that is set right.
   const app = await startTestApp({}, { state })
-  const made = await entriesOf(app, '&type=workspace.made')
+  const made = await listEntries(app, '&type=workspace.made')
   expect(made).toMatchObject([{ subject: app.workspace, actor: { kind: 'system' } }])
   await app.close()
   const again = await startTestApp({}, { state })
   onTestFinished(() => again.close())
-  expect(await entriesOf(again, '&type=workspace.made')).toHaveLength(1)
+  expect(await listEntries(again, '&type=workspace.made')).toHaveLength(1)
 })
 
 test('F1 F2 a workspace that is named over a link is the workspace by either name', async () => {
@@ -75,7 +75,7 @@ test('F6 what an earlier File Ops left in the workspace is known after the first
   writeFileSync(join(state, 'workspace', '.fileops', 'index.json'), JSON.stringify(index))
   writeFileSync(join(state, 'workspace', '.fileops', 'audit.log'), '{"operation":"read_file"}\n')
   const { app, workspace } = await openPlace({}, { state })
-  expect(await entriesOf(app, '&type=workspace.imported')).toMatchObject([
+  expect(await listEntries(app, '&type=workspace.imported')).toMatchObject([
     { data: { files: 1, audit: { lines: 1 } } },
   ])
   const own = join(workspace, '.cowork', 'index.json')
@@ -90,11 +90,11 @@ test('F1 F6 a first start that was cut off before its record is recorded and imp
   prepareWorkspace({ path, create_if_missing: true, structure: [] }, silentLog)
   const first = await startTestApp({}, { state })
   for (const type of ['workspace.made', 'workspace.imported'])
-    expect(await entriesOf(first, `&type=${type}`)).toHaveLength(1)
+    expect(await listEntries(first, `&type=${type}`)).toHaveLength(1)
   await first.close()
   const second = await startTestApp({}, { state })
   onTestFinished(() => second.close())
-  expect(await entriesOf(second, '&type=workspace.made')).toHaveLength(1)
+  expect(await listEntries(second, '&type=workspace.made')).toHaveLength(1)
 })
 
 test('F6 the index knows of what was made right before the end', async () => {
@@ -125,7 +125,7 @@ test('TR1 after a crash between the act and its record the trash is known again'
   const ids = async () =>
     ((await owner.call('trash_list'))['items'] as { trash_id: string }[]).map((one) => one.trash_id)
   await expect.poll(ids).toEqual([kept, lost])
-  expect(await entriesOf(app, '&type=trash.reconciled')).toMatchObject([
+  expect(await listEntries(app, '&type=trash.reconciled')).toMatchObject([
     { data: { counts: { found: 1, gone: 1 }, found: [{ id: lost }], gone: [{ id: gone }] } },
   ])
   expect(await owner.call('trash_restore', { trash_id: lost })).toMatchObject({
@@ -148,7 +148,7 @@ test('TR1 TR4 what was deleted or replaced goes after its time, and that is on r
   await place.app.close()
 
   const later = await startTestApp({}, { state, now: () => Date.now() + 29 * day })
-  await expect.poll(() => entriesOf(later, '&type=daemon.started')).toHaveLength(2)
+  await expect.poll(() => listEntries(later, '&type=daemon.started')).toHaveLength(2)
   const items = async (app: typeof later) =>
     (await createClient(app, app.owner).call('trash_list'))['items']
   expect(await items(later)).toHaveLength(1)
@@ -159,10 +159,10 @@ test('TR1 TR4 what was deleted or replaced goes after its time, and that is on r
   onTestFinished(() => after.close())
   await expect.poll(() => items(after)).toEqual([])
   await expect.poll(contents).toBe(0)
-  expect(await entriesOf(after, '&type=trash.purged')).toMatchObject([
+  expect(await listEntries(after, '&type=trash.purged')).toMatchObject([
     { subject: join(place.workspace, 'a.txt'), data: { by: 'writer', why: 'retention' } },
   ])
-  expect(await entriesOf(after, '&type=versions.dropped')).toMatchObject([
+  expect(await listEntries(after, '&type=versions.dropped')).toMatchObject([
     { data: { versions: 1, contents: 1 } },
   ])
   const trash = join(place.workspace, '.cowork', 'trash')
@@ -263,7 +263,7 @@ test('M5 a halt stops files too, and its entry says where they lie', async () =>
     code: 'halted',
   })
   await expect
-    .poll(() => entriesOf(app, '&type=call.refused'))
+    .poll(() => listEntries(app, '&type=call.refused'))
     .toMatchObject([
       { outcome: 'halted', subject: join(workspace, 'a.txt'), data: { area: 'workspace' } },
     ])
@@ -271,7 +271,7 @@ test('M5 a halt stops files too, and its entry says where they lie', async () =>
 
 test('I5 two agents share the workspace and not their grants', async () => {
   const { app, agent, grant } = await openPlace()
-  const other = await agentOf(app, 'other')
+  const other = await addAgent(app, 'other')
   const mine = newFolder()
   writeFileSync(join(mine, 'a.txt'), 'a')
   await grant(mine)

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentOf, newFolder, openPlace } from './files.ts'
+import { addAgent, newFolder, openPlace } from './files.ts'
 
 function folderWith(name: string) {
   const folder = newFolder()
@@ -15,7 +15,7 @@ const allow = { decision: 'approve', hold: false }
 test('GR6 GR2 FT6 PV9 while one agent saves a file over and over, what is granted of it to others counts as ever', async () => {
   const { app, agent, owner, grant } = await openPlace()
   const { folder, file } = folderWith('f.txt')
-  const other = (await agentOf(app, 'reader')).mcp
+  const other = (await addAgent(app, 'reader')).mcp
   await grant(folder, 'read-write')
   for (const [path, permission] of [
     [newFolder(), 'read'],
@@ -47,7 +47,7 @@ test('GR6 GR2 FT6 PV9 while one agent saves a file over and over, what is grante
     repeat(async () => {
       const asked = { path: file, permission: 'read-write', reason: 'to help' }
       expect(await other.call('request_grant', asked)).toMatchObject({ status: 'granted' })
-      expect((await other.call('list_grants')).text).not.toContain('ask anew')
+      expect((await other.call('list_grants')).text).not.toContain('request access again')
     }),
     repeat(async () =>
       expect(
@@ -72,10 +72,10 @@ test('GR3 FT6 what a person has just allowed is searched and listed', async () =
   expect(listed.text).toContain(folder)
 })
 
-test('FT6 PV9 where what was granted to one agent is dead, a person finds what lies there for another', async () => {
+test('FT6 PV9 where the grant of one agent is stale, a person still finds the file through the grant of another', async () => {
   const { app, owner, grant } = await openPlace()
   const { file } = folderWith('needle.txt')
-  const other = (await agentOf(app, 'reader')).mcp
+  const other = (await addAgent(app, 'reader')).mcp
   await grant(file)
   writeFileSync(`${file}~`, 'two\n')
   renameSync(`${file}~`, file)

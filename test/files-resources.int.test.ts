@@ -8,7 +8,7 @@ import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { buildPdf } from './documents.ts'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 import type { Place } from './files.ts'
 import { createClient } from './speakers.ts'
 
@@ -56,13 +56,13 @@ describe.each([
     const { resources } = await client.listResources()
     const note = resources.find(({ uri }) => uri === noteUri)
     expect(note).toMatchObject({ name: 'Documents/notes/a note.md' })
-    // What it is shows when it is read.
+    // The MIME type is known only when the file is read.
     expect(note).not.toHaveProperty('mimeType')
     expect(await client.readResource({ uri: noteUri })).toMatchObject({
       contents: [{ uri: noteUri, mimeType: 'text/markdown', text: 'hello' }],
     })
     await expect
-      .poll(async () => (await entriesOf(app, '&type=call.done')).at(-1))
+      .poll(async () => (await listEntries(app, '&type=call.done')).at(-1))
       .toMatchObject({
         actor: { id: 'reader' },
         subject: join(app.workspace, 'Documents/notes/a note.md'),
@@ -82,9 +82,9 @@ describe.each([
 
   test('SV13 FT9 who watches a file hears that it was changed, by whomever', async () => {
     const client = await connect()
-    const told: string[] = []
+    const updatedUris: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      told.push(params.uri)
+      updatedUris.push(params.uri)
     })
     const name = `watched-${door}-${mode}.txt`
     const uri = `workspace:///${name}`
@@ -98,18 +98,18 @@ describe.each([
       await client.subscribeResource({ uri })
     } else await client.listen({ resourceSubscriptions: [uri] })
     writeFileSync(join(app.workspace, name), 'one and two')
-    await expect.poll(() => told, { timeout: 5000 }).toContain(uri)
-    told.length = 0
+    await expect.poll(() => updatedUris, { timeout: 5000 }).toContain(uri)
+    updatedUris.length = 0
     rmSync(join(app.workspace, name))
-    await expect.poll(() => told, { timeout: 5000 }).toContain(uri)
-    expect(new Set(told)).toEqual(new Set([uri]))
+    await expect.poll(() => updatedUris, { timeout: 5000 }).toContain(uri)
+    expect(new Set(updatedUris)).toEqual(new Set([uri]))
   })
 
   test('SV13 GR4 grants can be read, and watched for what changes', async () => {
     const client = await connect()
-    const told: string[] = []
+    const updatedUris: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      told.push(params.uri)
+      updatedUris.push(params.uri)
     })
     const uri = 'cowork://grants'
     if (mode === 'legacy') await client.subscribeResource({ uri })
@@ -120,7 +120,7 @@ describe.each([
       permission: 'read',
       agent: 'reader',
     })
-    await expect.poll(() => told).toContain(uri)
+    await expect.poll(() => updatedUris).toContain(uri)
     const { contents } = await client.readResource({ uri })
     const [content] = contents
     expect(content && 'text' in content ? content.text : '').toContain(path)
@@ -263,7 +263,7 @@ test('SV13 FT8 A9 watching is a call: on record with its file, and not for a hal
   await client.connect(new StreamableHTTPClientTransport(new URL(opened.mcpUrl), { requestInit }))
   onTestFinished(() => client.close())
   await client.subscribeResource({ uri: 'workspace:///temp/watched.txt' })
-  expect((await entriesOf(opened, '&type=call.done')).at(-1)).toMatchObject({
+  expect((await listEntries(opened, '&type=call.done')).at(-1)).toMatchObject({
     subject: join(opened.workspace, 'temp/watched.txt'),
   })
   await owner.call('cowork_halt', { reason: 'stop' })
@@ -291,14 +291,14 @@ test.each(['http', 'stdio'] as const)(
           : new StreamableHTTPClientTransport(new URL(opened.mcpUrl), { requestInit }),
       )
       onTestFinished(() => client.close())
-      const told: string[] = []
+      const updatedUris: string[] = []
       client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-        told.push(params.uri)
+        updatedUris.push(params.uri)
       })
       await client.listen({
         resourceSubscriptions: ['workspace:///temp/a.txt', 'cowork://grants'],
       })
-      return told
+      return updatedUris
     }
     const reader = await hearing(bearer)
     const planner = await hearing(String(added['token']))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { buildDocx, paragraph, buildPdf } from './documents.ts'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 
 type Place = Awaited<ReturnType<typeof openPlace>>
 
@@ -49,11 +49,11 @@ test('FT6 FT8 a search stays in the folder that is named, in the workspace and u
   expect((await search(one)).paths).toEqual([join(mine, 'plan.md')])
   const subject = join(mine, 'reports')
   await expect
-    .poll(() => entriesOf(app, '&tool=search_files&type=call.done'))
+    .poll(() => listEntries(app, '&tool=search_files&type=call.done'))
     .toContainEqual(
       expect.objectContaining({ subject, ids: expect.objectContaining({ grant: id }) }),
     )
-  expect(await entriesOf(app, '&tool=search_files&type=call.refused')).toMatchObject([
+  expect(await listEntries(app, '&tool=search_files&type=call.refused')).toMatchObject([
     { subject, outcome: 'no_grant' },
   ])
 })
@@ -105,7 +105,7 @@ test('FT6 what was not looked into is said, by what it is, and the first are nam
   expect(await search({ query: 'big' })).not.toHaveProperty('skipped')
 })
 
-test('FT6 extensions are taken as people write them, and what is none is refused', async () => {
+test('FT6 extensions are accepted as people write them, and invalid ones are refused', async () => {
   const place = await openPlace()
   const { agent, workspace } = place
   const search = searchOf(place)
@@ -125,7 +125,7 @@ test('FT6 extensions are taken as people write them, and what is none is refused
     })
 })
 
-test('FT6 a full path is no query: the answer says how to ask instead', async () => {
+test('FT6 an absolute path as query is refused with a hint', async () => {
   const place = await openPlace()
   const { workspace, grant } = place
   const search = searchOf(place)
@@ -180,8 +180,8 @@ test('FT6 GR7 a grant that is revoked during a search takes nothing from the oth
     const skipped = 'skipped' in more && more.skipped
     expect({ isError, first: paths.slice(0, 2) }).toEqual({ isError: false, first: others })
     if (skipped) {
-      const said = `1 path was not searched (grant ended during the search): ${other}`
-      expect({ skipped, paths }).toEqual({ skipped: [said], paths: others })
+      const message = `1 path was not searched (grant ended during the search): ${other}`
+      expect({ skipped, paths }).toEqual({ skipped: [message], paths: others })
       break
     }
     expect(n, 'no search was met').toBeLessThan(50)

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentOf, newFolder, openPlace } from './files.ts'
+import { addAgent, newFolder, openPlace } from './files.ts'
 
 type Listed = { version_id: string; size_bytes: number }
 type Speaker = { call(tool: string, args?: object): Promise<Record<string, unknown>> }
@@ -48,7 +48,7 @@ test('PV5 F5 what was deleted under a name that asks comes back under no other w
     expect(await restore(owner, plain), path).toMatchObject({ success: true })
     if (path !== 'secret.txt') await owner.call('move_file', { source: plain, destination: path })
   }
-  // A secret that is asked about as something else is none to whoever looks.
+  // The approval of a restore does not show that the file was a secret.
   put('secret2.txt')
   const { trash_id } = await agent.call('delete_file', { path: 'secret2.txt' })
   const restore = { trash_id, destination: '.vscode/tasks.json' }
@@ -97,7 +97,7 @@ test('F5 TR3 a change to a file that may not be made is undone, and a deleted on
 
 test('GR1 PV9 outside the workspace an agent knows the versions since its grant, and its own', async () => {
   const { app, agent, owner, workspace, grant } = await openPlace()
-  const reader = (await agentOf(app, 'reader')).mcp
+  const reader = (await addAgent(app, 'reader')).mcp
   const folder = newFolder()
   const path = join(folder, 'f.txt')
   await grant(folder, 'read-write')
@@ -117,7 +117,7 @@ test('GR1 PV9 outside the workspace an agent knows the versions since its grant,
     (await reader.call('file_restore_version', { path, version_id: old?.version_id }))['code'],
   ]
   expect(await codes()).toEqual(['not_found', 'not_found', 'not_found'])
-  // What it could have read itself it may see again.
+  // The agent may see a version that it could have read.
   await update('three')
   expect(await versionsOf(reader, path)).toMatchObject([{ size_bytes: 11 }])
   expect((await reader.call('file_diff', { path }))['diff']).toContain('-of a person')

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 import { createSpeakers } from './speakers.ts'
 
 /** A file that an agent changed under a grant that is revoked by now. */
@@ -32,7 +32,7 @@ test('TR3 GR4 who revokes can still see what was changed, and take it back', asy
   expect(await owner.call('list_grants')).toMatchObject({ grants: [] })
   expect(await agent.call('read_file', { path })).toMatchObject({ code: 'no_grant' })
   // Made for that person and that one file, and gone with the call.
-  const mine = (await entriesOf(app)).filter(({ data }) => data?.['person'] === 'owner')
+  const mine = (await listEntries(app)).filter(({ data }) => data?.['person'] === 'owner')
   const once = (permission: string) => [
     { type: 'grant.made', subject: path, data: { permission, kind: 'file', scope: 'session' } },
     { type: 'grant.revoked', subject: path, data: { permission, reason: 'done' } },
@@ -75,9 +75,9 @@ test('TR3 GR6 agents and people who are not the owner see nothing without a gran
     ['file_restore_version', { path, version_id }],
   ] as const) {
     expect(await agent.call(tool, args), tool).toMatchObject({ code: 'no_grant' })
-    const said = await rita.call(tool, args)
-    expect(said, tool).toMatchObject({ code: 'no_grant' })
-    expect(JSON.stringify(said)).not.toContain('request_grant')
+    const result = await rita.call(tool, args)
+    expect(result, tool).toMatchObject({ code: 'no_grant' })
+    expect(JSON.stringify(result)).not.toContain('request_grant')
   }
   expect(readFileSync(path, 'utf8')).toBe('theirs\n')
 })

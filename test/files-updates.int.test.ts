@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { entriesOf, newFolder, openPlace } from './files.ts'
+import { listEntries, newFolder, openPlace } from './files.ts'
 import { createClient } from './speakers.ts'
 
 test('FT4 a dry run with content shows what the update then does, and is refused where that is', async () => {
@@ -76,7 +76,7 @@ test('PV5 a diff shows nothing of a file that may hold secrets, and a dry run as
   expect(readFileSync(join(workspace, 'server.pem'), 'utf8')).toBe('KEY\n')
 })
 
-test('FT1 what is no base64, or names a folder, is refused and leaves nothing', async () => {
+test('FT1 invalid base64 or the path of a folder is refused and leaves no file', async () => {
   const { agent, workspace } = await openPlace()
   const before = readdirSync(workspace)
   const create = (path: string, content: string, encoding: string) =>
@@ -116,11 +116,11 @@ test('FT8 of bytes that come as base64 the ledger has their own size and hash, f
   const bytes = Buffer.from([0, 1, 2, 3, 255])
   const content = bytes.toString('base64')
   await agent.call('create_file', { path: 'a.bin', content, encoding: 'base64' })
-  const started = await entriesOf(app, '&tool=create_file&type=call.started')
+  const started = await listEntries(app, '&tool=create_file&type=call.started')
   const { body } = await createClient(app, app.owner).ask(`/api/ledger/${started[0]?.seq}`)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   expect(body['payload']).toMatchObject({ content: { bytes: 5, sha256 } })
-  expect(await entriesOf(app, '&tool=create_file&type=call.done')).toMatchObject([
+  expect(await listEntries(app, '&tool=create_file&type=call.done')).toMatchObject([
     { data: { size_bytes: 5, sha256 } },
   ])
 })

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentOf, entriesOf, newFolder, openPlace } from './files.ts'
+import { addAgent, listEntries, newFolder, openPlace } from './files.ts'
 
 const rfc3339 = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -54,9 +54,9 @@ test('FT1 FT2 FT3 FT8 what an agent writes in the workspace it reads and lists, 
   const names = await agent.call('list_files', { path: 'Documents/reports', details: false })
   expect(names['files']).toEqual([{ name: 'q3.md', type: 'file' }])
   await expect
-    .poll(async () => (await entriesOf(app, '&type=call.done')).map(({ data }) => data?.['tool']))
+    .poll(async () => (await listEntries(app, '&type=call.done')).map(({ data }) => data?.['tool']))
     .toEqual(expect.arrayContaining(['create_file', 'read_file', 'list_files']))
-  const done = await entriesOf(app, '&type=call.done')
+  const done = await listEntries(app, '&type=call.done')
   expect(done.find(({ data }) => data?.['tool'] === 'create_file')).toMatchObject({
     actor: { kind: 'agent', id: 'writer', session: expect.any(String) },
     domain: 'files',
@@ -209,7 +209,7 @@ test('FT10 GR2 outside of the workspace nothing goes without a grant, and only a
     message: 'No access. Call request_grant() first.',
   })
   await expect
-    .poll(() => entriesOf(app, '&type=call.refused'))
+    .poll(() => listEntries(app, '&type=call.refused'))
     .toMatchObject([
       { subject: path, outcome: 'no_grant', data: { tool: 'read_file', area: 'granted' } },
     ])
@@ -242,7 +242,7 @@ test('FT10 GR2 outside of the workspace nothing goes without a grant, and only a
   expect(await agent.call('move_file', { source: path, destination: 'stolen.txt' })).toMatchObject({
     code: 'path_escape',
   })
-  const other = await agentOf(app, 'other')
+  const other = await addAgent(app, 'other')
   expect(await other.mcp.call('read_file', { path })).toMatchObject({ code: 'no_grant' })
   // A person sees what any grant opens.
   expect(await owner.call('read_file', { path })).toMatchObject({ content: 'yours' })
@@ -539,7 +539,7 @@ test('FT2 pictures and bytes are given as what they are', async () => {
   const shown = await agent.call('read_file', { path: 'dot.png' })
   expect(shown).toMatchObject({ mime: 'image/png', content })
   expect(shown.types).toEqual(['image', 'text'])
-  // A piece of a picture is none that anybody could show.
+  // A part of an image cannot be displayed as an image.
   const piece = await agent.call('read_file', { path: 'dot.png', byte_from: 0, byte_to: 3 })
   expect(piece).toMatchObject({ mime: 'image/png', next_byte: 3 })
   expect(piece.types).toEqual(['resource', 'text'])
@@ -629,7 +629,7 @@ test('FT8 several files in one call are each on record: where, by which grant, r
     { path: join(mine, '.env'), domain: 'granted', success: false },
     { path: join(outside, 'treasure.txt'), domain: 'granted', success: false },
   ])
-  const read = (await entriesOf(app, '&tool=read_files')).at(-1)
+  const read = (await listEntries(app, '&tool=read_files')).at(-1)
   expect(read).toMatchObject({ subject: at('a.txt'), data: { area: 'workspace', size_bytes: 1 } })
   expect(read?.ids?.grant).toBeUndefined()
   expect(read?.data?.['files']).toMatchObject([
@@ -643,7 +643,7 @@ test('FT8 several files in one call are each on record: where, by which grant, r
   await expect.poll(() => linesOf('file_diff', mine)).toMatchObject([{ ...granted, success: true }])
   await agent.call('file_diff', { path: 'a.txt', with: join(outside, 'treasure.txt') })
   await expect.poll(() => linesOf('file_diff', outside)).toMatchObject([{ success: false }])
-  const refused = (await entriesOf(app, '&type=call.refused')).at(-1)
+  const refused = (await listEntries(app, '&type=call.refused')).at(-1)
   expect(refused?.data?.['files']).toEqual([
     { path: at('a.txt'), area: 'workspace' },
     { path: join(outside, 'treasure.txt'), area: 'granted', code: 'no_grant' },
@@ -704,10 +704,10 @@ test('F6 L10 .cowork tells every agent what happened in the workspace, and nothi
   await agent.call('file_diff', { path: 'a.txt', with: diary })
   const mirror = () => readFileSync(join(workspace, '.cowork', 'audit.jsonl'), 'utf8')
   await expect.poll(mirror).toContain('file_diff')
-  const other = await agentOf(app, 'other')
+  const other = await addAgent(app, 'other')
   const { content: text } = await other.mcp.call('read_file', { path: '.cowork/audit.jsonl' })
   expect(text).toContain('copied.txt')
-  const [entry] = await entriesOf(app, '&tool=create_file')
+  const [entry] = await listEntries(app, '&tool=create_file')
   for (const hidden of [mine, 'diary', id, entry?.actor.session])
     expect(text).not.toContain(String(hidden))
   const lines = String(text)
@@ -731,8 +731,8 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   writeFileSync(join(mine, 'g.txt'), 'granted')
   await grant(mine, 'read-write')
   const call = async (tool: string, args: object) => {
-    const said = await agent.call(tool, { ...args })
-    return `${String(said['code'])} ${String(said['message'])} ${String(said['hint'])}`
+    const result = await agent.call(tool, { ...args })
+    return `${String(result['code'])} ${String(result['message'])} ${String(result['hint'])}`
   }
   const at = (name: string) => join(workspace, name)
   await agent.call('create_file', { path: 'a.txt', content: 'A' })

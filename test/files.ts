@@ -14,14 +14,14 @@ export type Place = Awaited<ReturnType<typeof openPlace>>
 /** A folder of the user's, outside of everything. */
 export const newFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'cowork-user-')))
 
-export async function agentOf(app: TestApp, id: string) {
+export async function addAgent(app: TestApp, id: string) {
   const added = await createClient(app, app.owner).call('cowork_add_agent', { id })
   const token = String(added['token'])
   return { token, api: createClient(app, token), mcp: await overMcp(app, token) }
 }
 
-/** The newest that is on record, oldest first. */
-export async function entriesOf(app: TestApp, query = ''): Promise<Entry[]> {
+/** Returns the newest ledger entries, oldest first. */
+export async function listEntries(app: TestApp, query = ''): Promise<Entry[]> {
   const { body } = await createClient(app, app.owner).ask(
     `/api/ledger?newest=true&limit=1000${query}`,
   )
@@ -35,7 +35,7 @@ export async function openPlace(
   const app = await startTestApp(settings, options)
   onTestFinished(() => app.close())
   const owner = createClient(app, app.owner)
-  const agent = await agentOf(app, 'writer')
+  const agent = await addAgent(app, 'writer')
   return {
     app,
     workspace: realpathSync(app.workspace),

@@ -102,17 +102,17 @@ export async function createWorld(store: Store) {
   return { ...clock, home, workspace, docs, root, start }
 }
 
-/** What agents and people do with grants, in the words of the tools. */
+/** Returns helpers that call the grant tools as agents and people. */
 function acts(governed: Governed) {
   const ask = (path: string, by: Caller, more: object = {}) =>
     governed.call('request_grant', { path, permission: 'read', reason: 'to help', ...more }, by)
   const decide = async (id: unknown, more: object = {}): Promise<Said> => {
-    const said = await governed.call(
+    const result = await governed.call(
       'cowork_decide',
       { approval_ids: [id], decision: 'approve', ...more },
       anna,
     )
-    const [outcome = said] = (said['outcomes'] ?? []) as Said[]
+    const [outcome = result] = (result['outcomes'] ?? []) as Said[]
     return outcome
   }
   return {

@@ -12,7 +12,7 @@ const day = 24 * 60 * 60 * 1000
 const reasons = async (here: { entries(types: string[]): Promise<{ data?: unknown }[]> }) =>
   (await here.entries(['grant.revoked'])).map(({ data }) => (data as Said)['reason'])
 
-/** What holds for grants on every store. */
+/** Registers the tests of grants that every store must pass. */
 export function grantsContract(newStore: () => Promise<Store>): void {
   const world = async () => createWorld(await newStore())
 
@@ -216,7 +216,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
       await here.grants.refresh()
       return (await here.check(path, here.sales))['has_access']
     }
-    // Of another file; and of a grant from before it was kept.
+    // The birth time of another file, then none, as in grants from before it was stored.
     expect(await remember(`'1'`)).toBe(from.born === null)
     expect(await remember('NULL')).toBe(true)
     expect(await remember(from.born === null ? 'NULL' : `'${from.born}'`)).toBe(true)

@@ -9,7 +9,7 @@ import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
 import { createTestDatabase } from './databases.ts'
-import { agentOf, newFolder, openPlace } from './files.ts'
+import { addAgent, newFolder, openPlace } from './files.ts'
 import { createClient, proposed } from './speakers.ts'
 
 type Door = 'http' | 'stdio'
@@ -69,7 +69,7 @@ test.each(doors)(
   'I4 SV13 FT9 over %s in the %s era the connections of a revoked agent end without further notifications',
   async (door, mode) => {
     const { app, owner, token, workspace } = await openPlace()
-    const other = await agentOf(app, 'reader')
+    const other = await addAgent(app, 'reader')
     writeFileSync(join(workspace, 'a.txt'), 'one')
     const agent = await watching(app, token, door, mode)
     const reader = await watching(app, other.token, door, mode)
@@ -106,7 +106,7 @@ test('I4 J31 connections at another daemon end, too', async () => {
   const shared = { 'storage.url': url, 'ledger.key_path': join(here.state, 'ledger.key') }
   const there = await startTestApp(shared)
   onTestFinished(() => there.close())
-  const { token } = await agentOf(there, 'writer')
+  const { token } = await addAgent(there, 'writer')
   const agent = await watching(there, token, 'http', 'auto')
   await createClient(here, here.owner).call('cowork_revoke_agent', { id: 'writer' })
   await expect.poll(agent.hasEnded).toBe(true)
@@ -212,7 +212,7 @@ test.each(doors)(
     const open = await watching(app, undefined, door, mode)
     writeFileSync(join(app.workspace, 'a.txt'), 'one and two')
     await expect.poll(() => open.updates).toContain('workspace:///a.txt')
-    const { token } = await agentOf(app, 'first')
+    const { token } = await addAgent(app, 'first')
     // Over stdio a call may still bring its token.
     await expect.poll(open.hasEnded).toBe(door === 'http')
     const reader = await watching(app, token, door, mode)
@@ -236,7 +236,7 @@ test('I5 SV6 a legacy SSE stream without a token ends when authentication is tur
   const app = await startTestApp({ 'server.transport': 'sse' })
   onTestFinished(() => app.close())
   const { over } = await openOld(app)
-  await agentOf(app, 'first')
+  await addAgent(app, 'first')
   await expect(over).resolves.toBeUndefined()
 })
 

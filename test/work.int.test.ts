@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDaemonInfo, statePaths } from '../src/base/state.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
-import { entriesOf } from './files.ts'
+import { listEntries } from './files.ts'
 import { createClient } from './speakers.ts'
 import type { Speaker } from './speakers.ts'
 import { connectBy, connectOverStdio, connectTo, parseIndexFile, settled } from './work-clients.ts'
@@ -72,7 +72,7 @@ test('W8 W20 three agents work on one project concurrently, over HTTP and stdio,
     expect({ notes, by, status }).toEqual({ notes: `by ${id}`, by: id, status: 'done' })
   }
   expect(new Set(history.map(({ ref }) => ref))).toEqual(new Set(made))
-  const entries = await entriesOf(app, '&type=work.changed')
+  const entries = await listEntries(app, '&type=work.changed')
   const doneBy = entries.filter(
     ({ subject = '', outcome }) => outcome === 'done' && subject.startsWith(project),
   )
@@ -248,7 +248,7 @@ test('W1 W2 the second listener serves only the work tools, with the key or anot
     })
     expect(result.structuredContent).toMatchObject({ item: { by: 'worksync:claude' } })
     await keyed.close()
-    const calls = await entriesOf(second, '&type=call.done')
+    const calls = await listEntries(second, '&type=call.done')
     const call = calls.find(({ data }) => data?.['claim'] === 'claude')
     expect(call).toMatchObject({ actor: { kind: 'agent', id: 'worksync', verified: true } })
     expect((await ask()).status).toBe(401)

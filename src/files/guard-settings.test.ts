@@ -54,7 +54,7 @@ test('PV4 cowork’s own state is closed wherever config puts it', () => {
   expect(guard().checkForbidden(join(data, 'notes.md'), 'read')).toBeUndefined()
 })
 
-test('PV4 config adds to what is closed, and a link to it is no way around', () => {
+test('PV4 config adds protected paths, and a link does not bypass them', () => {
   const target = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-closed-')))
   const link = join(mkdtempSync(join(tmpdir(), 'cowork-link-')), 'closed')
   symlinkSync(target, link)

@@ -77,7 +77,7 @@ test('TR4 a content that a row is about to name is spared, for as long as that m
   expect(spared).toEqual([true, false, false, false])
 })
 
-test('TR4 contents are dropped while nobody writes, and nobody writes meanwhile', async () => {
+test('TR4 cleanup waits for writes, and writes wait for cleanup', async () => {
   const { history } = await setup()
   const order: string[] = []
   const first = Promise.withResolvers<void>()

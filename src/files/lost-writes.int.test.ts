@@ -112,7 +112,7 @@ test('FT4 one that left a backup says which', async () => {
   expect(text(inside(backup))).toBe('old')
 })
 
-test('GR6 of a file that is written where it lies too', async () => {
+test('GR6 a write in place is verified too', async () => {
   fill(folders.outside, { 'stop-after-ftruncateSync.txt': 'old one' })
   const path = join(folders.outside, 'stop-after-ftruncateSync.txt')
   const single = pinnedRoot('single', path, { kind: 'file' })
@@ -233,7 +233,7 @@ describe('a folder on its way to another disk', () => {
     expect(fs.readdirSync(inside('f'))).toHaveLength(names.length)
   })
 
-  test('GR4 is begun anew when another’s grant is revoked', async () => {
+  test('GR4 restarts when another agent’s grant is revoked', async () => {
     const { disk, moved, revoke } = await moving()
     await revoke('grant_1')
     expect(await moved).toMatchObject({ from: 'f', to: 'f' })
@@ -242,7 +242,7 @@ describe('a folder on its way to another disk', () => {
   })
 })
 
-test('GR4 what another’s revocation cut off before it came to it is done anew, a deletion under the same id', async () => {
+test('GR4 operations that another grant’s revocation interrupted before their change are retried, a deletion under the same id', async () => {
   start()
   const before = await pid()
   fill(folders.workspace, { 'm.txt': 'm', 'd.txt': 'd', 'c.txt': 'c' })

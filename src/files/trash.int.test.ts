@@ -101,7 +101,7 @@ test('TR1 a folder of which something had to stay where it was is in the trash, 
   const removed = trash.remove(call, 'f').catch((error: unknown) => error)
   while (left().length === names.length) await sleep(1)
   const stays = String(left().at(-1))
-  writeFileSync(join(path, 'f', stays), 'saved meanwhile')
+  writeFileSync(join(path, 'f', stays), 'saved during the copy')
   expect(await removed).toMatchObject({
     code: 'stale',
     message: expect.stringContaining('The copy is complete') as string,
@@ -234,12 +234,12 @@ test('TR1 FT8 what could not be removed to its end is purged all the same, and i
   const left = join(bin, String(ids[0]))
   const disk = mountSmallDisk(join(left, 'disk'), 64)
   onTestFinished(disk.remove)
-  const told: unknown[] = []
-  const purging = { ...call, addDetails: ({ data }: { data?: object }) => void told.push(data) }
+  const details: unknown[] = []
+  const purging = { ...call, addDetails: ({ data }: { data?: object }) => void details.push(data) }
   const { purged, left: some } = await trash.purge(purging, ids)
   expect(purged.map(({ id }) => id)).toEqual(ids)
   expect(some).toEqual([left])
-  expect(told).toEqual([{ purged: 2, left: [left] }])
+  expect(details).toEqual([{ purged: 2, left: [left] }])
   expect(await entries()).toEqual([])
 })
 
@@ -253,7 +253,7 @@ test('TR1 what is too old and cannot be removed to its end is told to whoever ke
   expect(await rows()).toEqual([])
 })
 
-test('TR1 what its own call told of meanwhile is not told of again', async () => {
+test('TR1 reconciling does not report an item that its own call has reported', async () => {
   const { bin, db, store, entries, during, trash, ids } = await withDeleted(['a.txt', 'b.txt'])
   for (const id of ids) rmSync(join(bin, id), { recursive: true })
   during(() => db.transact(async (tx) => void (await store.deleteTrashItem(tx, String(ids[0])))))

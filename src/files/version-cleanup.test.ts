@@ -39,7 +39,7 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
     return disk.run(op, asked, body)
   }
   const upkeep = createVersionCleanup({ db, store, history, worker: { ask }, limits, now })
-  /** What was there before is kept on disk; its row comes only with `settle`. */
+  /** Writes a file and keeps its earlier content on disk; `settle` adds the row of that version. */
   async function write(path: string, content: string) {
     time++
     const asked = { at: inWorkspace(path), writeMode: 'put', encoding: 'binary' } as const
@@ -74,7 +74,7 @@ test('TR4 contents of versions that are too many go soon after, others’ and eq
   // The content of the oldest version of a is now that of a version of b.
   for (const content of ['a0', 'b1']) await settle(await write('b', content))
   expect(kept()).toBe(4)
-  // What a row may be about to name is spared for a while.
+  // Cleanup spares recent contents, because a pending row may refer to them.
   await trim()
   expect(kept()).toBe(4)
   expect(await dropped()).toEqual([])
@@ -119,7 +119,7 @@ test('TR4 a content that no version names goes, one that is about to be named st
   await settle(pending)
   await expire()
   expect(kept()).toBe(3)
-  // Of a change that was never recorded: when nobody can be about to record it any more.
+  // The content of a change that was never recorded goes once no call can still record it.
   await write('a', 'four')
   pass(11 * 60_000)
   await expire()
@@ -143,7 +143,7 @@ test('TR4 however many contents go at once, each call to the disk is about a bou
   expect(await dropped()).toMatchObject([{ data: { contents: 1200 } }])
 })
 
-test('TR4 what was being written where it lies, under a grant that is gone, is a version until its time is over', async () => {
+test('TR4 an interrupted write in place under an ended grant leaves a version until that expires', async () => {
   const { expire, disk, folder, store, db, pass, kept, found } = await setup()
   const path = join(disk.granted, 'one.txt')
   writeFileSync(path, 'half', { mode: 0o640 })

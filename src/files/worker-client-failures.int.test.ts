@@ -69,7 +69,7 @@ describe('a worker that fails', () => {
     expect(await read('a.txt')).toBe('a')
   })
 
-  test('PV6 one that answers what is no answer is ended and replaced', async () => {
+  test('PV6 a worker that sends an invalid answer is ended and replaced', async () => {
     const folders = testFolders()
     fill(folders.granted, { 'a.txt': 'a' })
     const { usage, pid, read } = startWorker({ folders })

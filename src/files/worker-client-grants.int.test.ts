@@ -96,8 +96,8 @@ describe('grants that come and go', () => {
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     expect(await stuck).toBe('no_grant')
     // The killed worker could not clean up, so the log names the folder.
-    const told = lines.find((line) => line.includes('temporary files may remain'))
-    expect(told).toContain(join(folders.top, 'another'))
+    const logLine = lines.find((line) => line.includes('temporary files may remain'))
+    expect(logLine).toContain(join(folders.top, 'another'))
     expect(fs.readdirSync(join(folders.top, 'another'))).toEqual(['b.txt'])
   })
 
@@ -117,7 +117,7 @@ describe('grants that come and go', () => {
     expect(names()).toEqual(['b.txt'])
   })
 
-  test('GR4 another’s write that waits for its entry is begun anew', async () => {
+  test('GR4 another agent’s write that waits for its entry is restarted', async () => {
     const folders = testFolders()
     const { roots, worker, pid, write } = startWorker({ folders, extraRoots: [another(folders)] })
     const before = await pid()
@@ -150,7 +150,7 @@ describe('grants that come and go', () => {
     expect(names()).toEqual(['b.txt'])
   })
 
-  test('GR4 another’s write that outlasts the revocation and has done nothing is begun anew', async () => {
+  test('GR4 another agent’s write that outlasts the revocation and has changed nothing is restarted', async () => {
     const folders = testFolders()
     const { roots, worker, pid, read, write } = startWorker({
       folders,

@@ -28,7 +28,7 @@ describe('before the call is on record', () => {
     await expect.poll(() => fs.readdirSync(folders.granted)).toEqual([])
   })
 
-  test('L1 one whose worker ends is begun anew, and put on record once', async () => {
+  test('L1 a write whose worker ends is restarted and recorded once', async () => {
     const { folders, pid, read, write } = startWorker()
     const entry = Promise.withResolvers<void>()
     let asked = 0

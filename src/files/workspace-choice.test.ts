@@ -42,7 +42,7 @@ function place(createIfMissing = true) {
   return { home, state, rules, choose: (path: string) => checkWorkspaceChoice(path, rules).path }
 }
 
-test('F1, C9 a folder that is there, or can be made, is taken as it really lies', () => {
+test('F1, C9 an existing or creatable folder is chosen by its real path', () => {
   const { home, choose } = place()
   symlinkSync(join(home, 'Work'), join(home, 'link'))
   expect(choose(join(home, 'Work'))).toBe(join(home, 'Work'))
@@ -72,7 +72,7 @@ test('F1, C9 a folder that holds something stays its owner’s: agents get one o
   writeFileSync(join(work, '.hidden'), '')
   const inside = join(work, 'AI-Workspace')
   expect(checkWorkspaceChoice('~/Work', rules)).toEqual({ path: inside, namedFolder: work })
-  // Chosen again it is the same, with what agents have made there meanwhile.
+  // The same choice keeps the files that agents have since created there.
   mkdirSync(inside)
   writeFileSync(join(inside, 'theirs.md'), '')
   expect(choose('~/Work')).toBe(inside)
@@ -119,7 +119,7 @@ test('F1, PV4 what config names is checked at start, too, where it would open mo
     expect(() => check(path), path).not.toThrow()
 })
 
-test('F1 a folder that cannot be written is no workspace', () => {
+test('F1 a read-only folder is refused as a workspace', () => {
   const { home, choose } = place()
   const disk = mountSmallDisk(join(home, 'Work'), 64)
   onTestFinished(disk.remove)

@@ -32,7 +32,7 @@ test('F1 the workspace is made with its structure, and found again as it is', ()
   expect(lstatSync(made.trash).mode & 0o777).toBe(0o700)
   markRecorded(made)
   expect(readdirSync(made.internalFolder)).toEqual(['trash'])
-  // What a person took away stays away.
+  // A folder that a person removed is not created again.
   const other = ['Research/']
   expect(prepare(path, { structure: other })).toMatchObject({ isNew: false })
   expect(existsSync(join(path, 'Research'))).toBe(false)

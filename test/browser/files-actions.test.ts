@@ -142,7 +142,7 @@ test('TR3 C11 versions of the same minute, and of the same second, are told apar
   expect(new Set(await versions.getByRole('time').allTextContents()).size).toBe(3)
 })
 
-test('C11 the focus comes back from a toast that goes by itself, too', async () => {
+test('C11 the focus returns when a toast closes automatically', async () => {
   const app = await start()
   for (const name of ['a', 'b'])
     await output(app, 'create_file', { path: `temp/${name}.md`, content: name })

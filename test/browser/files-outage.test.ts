@@ -27,7 +27,7 @@ test('C13 a screen that was not loaded yet says so in its place while the daemon
     await trouble.getByText('Cannot load this screen.').waitFor()
     await trouble.getByText('cowork up -d').waitFor()
     expect(new URL(page.url()).pathname).toBe('/files/size')
-    // What is around it stays.
+    // The rest of the screen stays.
     await tabs(page).getByRole('link', { name: 'Trash' }).waitFor()
     await trouble.getByRole('button', { name: 'Try again' }).click()
     await trouble.getByText('Cannot load this screen.').waitFor()

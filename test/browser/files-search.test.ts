@@ -10,7 +10,7 @@ const { start, visit, allowError } = useBrowser()
 const newHome = useHomes()
 
 const found = (page: Page) => page.getByRole('list', { name: 'Search results' }).getByRole('link')
-const said = (page: Page) => page.getByRole('status')
+const statusText = (page: Page) => page.getByRole('status')
 const where = (page: Page) => page.getByRole('navigation', { name: 'Search in' })
 const find = (page: Page, text: string) =>
   page.getByRole('searchbox', { name: 'Find in files' }).pressSequentially(text)
@@ -24,18 +24,18 @@ test('C5 FT6 one finds in the folder one is in, granted or not, and a step furth
   const page = await visit(app, `/files?path=${encodeURIComponent(photos)}`)
   await page.getByText('IMG_2003.jpg').waitFor()
   await find(page, 'IMG_2003')
-  await said(page).getByText(`1 match in ${photos}`).waitFor()
+  await statusText(page).getByText(`1 match in ${photos}`).waitFor()
   await found(page).getByText('IMG_2003.jpg').waitFor()
   const chosen = where(page).locator('[aria-current=page]')
   expect(await chosen.allTextContents()).toEqual(['This folder'])
   await page.setViewportSize({ width: 375, height: 700 })
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(375)
   await where(page).getByText('Workspace').click()
-  await said(page).getByText('1 match in the workspace').waitFor()
+  await statusText(page).getByText('1 match in the workspace').waitFor()
   await where(page).getByText('All').click()
-  await said(page).getByText('3 matches in the workspace and granted paths').waitFor()
+  await statusText(page).getByText('3 matches in the workspace and granted paths').waitFor()
   await page.reload()
-  await said(page).getByText('3 matches').waitFor()
+  await statusText(page).getByText('3 matches').waitFor()
 })
 
 test('C13 FT6 where nothing is found it says where, and leads further', async () => {
@@ -60,9 +60,9 @@ test('FT6 what was not looked into is said, and why a query cannot be asked', as
   await page.getByText('No matches').waitFor()
   await page.getByText(left).waitFor()
   await output(app, 'create_file', { path: 'Documents/a.md', content: 'licences' })
-  await said(page).getByText('1 match in the workspace').waitFor()
-  await said(page).getByText('Some files were not searched: see below.').waitFor()
-  // What was found comes first, however long the rest is.
+  await statusText(page).getByText('1 match in the workspace').waitFor()
+  await statusText(page).getByText('Some files were not searched: see below.').waitFor()
+  // Results come before the list of skipped paths, however long that list is.
   const top = async (shown: Locator) => (await shown.boundingBox())?.y ?? 0
   expect(await top(page.getByText(left))).toBeGreaterThan(await top(found(page).first()))
   await page.goto(`${app.url}/files?q=${encodeURIComponent('/etc/*.conf')}`)

@@ -29,7 +29,7 @@ test('C5 C11 sizes are areas one can look into, and a table of the same numbers'
   await row('Documents').getByText('8 kB').waitFor()
   await areasOf(page)
     .getByRole('link', { name: /^Documents 8 kB/ })
-    // On its name: the rest of it is what lies in it.
+    // Click the name, because the items of the folder cover the rest of its box.
     .click({ position: { x: 20, y: 10 } })
   await row('reports').getByText('75%').waitFor()
   const [large, small] = await Promise.all(

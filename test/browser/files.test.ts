@@ -117,7 +117,7 @@ test('GR10 a file dropped on the page is copied into the folder that is open, be
   expect(readFileSync(join(notes, 'dot.png'))).toEqual(dot)
 })
 
-test('C5 C10 what somebody else makes or deletes shows by itself, and the trash gives it back', async () => {
+test('C5 C10 files that an agent creates or deletes appear without a reload, and the trash restores them', async () => {
   const app = await start()
   await make(app, 'Documents/notes/old.md', 'keep me')
   const agent = await asking(app, 'codex')
@@ -137,7 +137,7 @@ test('C5 C10 what somebody else makes or deletes shows by itself, and the trash 
   expect(readFileSync(old, 'utf8')).toBe('keep me')
 })
 
-test('TR1 what one deletes here lies in the trash; only an owner deletes it for good, and is asked', async () => {
+test('TR1 a deleted file goes to the trash, and only an owner deletes it permanently, after a confirmation', async () => {
   const app = await start()
   await make(app, 'temp/draft.md', 'x')
   const page = await visit(app, '/files?path=temp&open=temp/draft.md')

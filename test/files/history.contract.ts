@@ -67,7 +67,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
           await here.recordMade(tx, path, 'sales', n)
           await here.addVersion(tx, version(`v${n}`, path, n))
         }
-        // Of files that were there before.
+        // Rows of files that had these paths before.
         await here.recordMade(tx, '/w/new/a', 'gone', 0)
         await here.addVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
         await there.addVersion(tx, version('v10', '/w/new/a', 10))
@@ -78,7 +78,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(made.map(({ path }) => path).sort()).toEqual(after)
       expect(made.map(({ by }) => by)).not.toContain('gone')
       const versions = await here.listAllVersions(store)
-      // Of what was there before, too: somebody may want it back.
+      // Versions of earlier files stay, because people may restore them.
       expect(versions.map(({ path }) => path).sort()).toEqual([...after, '/w/new/a'].sort())
       expect(await there.listAllVersions(store)).toHaveLength(1)
       await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
@@ -160,7 +160,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.listNewestMade(store, '/w', 5)).toEqual([])
       expect(await here.listVersions(store, '/w/t/a', 5)).toEqual([])
       await store.transact(async (tx) => {
-        // Another comes to its place meanwhile.
+        // Another file takes the path before the restore.
         await here.addVersion(tx, version('v2', '/w/t/a', 4))
         await here.restoreFromTrash(tx, 't', '/w/back')
       })
@@ -191,7 +191,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(dropped).toEqual(['sha-v2', 'sha-v1'])
       const left = (await here.listAllVersions(store)).map(({ id }) => id)
       expect(left.sort()).toEqual(['v3', 'v4', 'v5'])
-      // What another node names does not lie here.
+      // Contents that another node refers to are not on this node.
       const named = await here.findReferenced(store, ['sha-v1', 'sha-v3', 'sha-v6'])
       expect([...named]).toEqual(['sha-v3'])
       expect(await here.findReferenced(store, [])).toEqual(new Set())

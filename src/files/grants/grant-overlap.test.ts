@@ -51,7 +51,7 @@ test('GR3 GR6 a request that is answered along with another is open then, too', 
   ])
 })
 
-test('GR3 what was given for good or for more is not replaced by what is less', async () => {
+test('GR3 a smaller or shorter grant does not replace a larger or permanent one', async () => {
   const { start, docs } = await world()
   const here = await start()
   const work = join(docs, 'Work')
@@ -139,7 +139,7 @@ test('GR3 granted is said only while it is so', async () => {
   expect(again['request_id']).not.toBe(id)
 })
 
-test('GR3 GR6 what is denied for good answers what waits below it, for that agent alone', async () => {
+test('GR3 GR6 a permanent denial decides the pending requests below its path, for that agent only', async () => {
   const { start, docs } = await world()
   const here = await start()
   const support = await here.agent('support')

@@ -80,7 +80,7 @@ test('GR3, PV4 of what no grant opens nothing is shown as if this one did', asyn
   })
 })
 
-test('GR3 a path that is not there, or lies loose in the home, does not offer the home', async () => {
+test('GR3 a request for a missing path or a file directly in the home does not offer the home', async () => {
   const { start, home } = await world()
   const here = await start()
   writeFileSync(join(home, 'loose.txt'), 'x')

@@ -110,7 +110,7 @@ test('GR1 a copy that went to a new store opens for nobody else than before', as
   expect(await second.listed(second.sales)).toEqual([])
 })
 
-test('GR1 a file that is no database stops nothing and stays as it is', async () => {
+test('GR1 a grants.db that is not a database does not prevent the start and is not changed', async () => {
   const { start, docs, root } = await createWorld(sqliteStore())
   const path = join(root, 'grants.db')
   writeFileSync(path, 'not a database at all, but long enough to be taken for one')
@@ -118,7 +118,7 @@ test('GR1 a file that is no database stops nothing and stays as it is', async ()
   expect(await here.add(docs)).toMatchObject({ path: docs })
 })
 
-test('GR1 an id that is none of a grant is not taken over: roots of the worker have names, too', async () => {
+test('GR1 an id that is not a grant id is not imported, because worker roots have names too', async () => {
   const { start, docs } = await createWorld(sqliteStore())
   const ids = ['workspace', 'trash', 'versions', 'grant_', 'grant_../x', 'Grant_a']
   const path = seedDatabase(ids.map((id) => ({ id, path: docs })))
@@ -152,7 +152,7 @@ test('GR1 paths of grants.db are read from / or ~/, never from where the daemon 
   expect(rowsOf(path)).toHaveLength(5)
 })
 
-test('GR1 GR6 what a person denied for good is not opened by a grants.db, and stops no start', async () => {
+test('GR1 GR6 a grants.db does not open a permanently denied path, and the daemon starts', async () => {
   const { start, docs } = await createWorld(sqliteStore())
   const path = seedDatabase([])
   const first = await start({ 'grants.database': path })

@@ -68,7 +68,7 @@ test('GR6 PV9 a grant whose file a call has just replaced decides as ever, once 
   await change.settle()
   expect(await decided).toMatchObject({ grant: { id, ...(await inodeAt(file)) } })
   expect(await checked).toMatchObject({ permission: 'read-write', grant_id: id })
-  // What a call has replaced, and the next one again.
+  // Two calls replace the file, one after the other.
   const second = await replacing(here, docs, file)
   const again = here.grants.decideNow(here.sales, file, 'write')
   const third = second.settle().then(() => replacing(here, docs, file))
@@ -162,7 +162,7 @@ test('GR4 what is denied while a decision waits for a change counts', async () =
   expect(await decided).toMatchObject({ code: 'no_grant', denied: {} })
 })
 
-test('GR6 where one grant alone decides, and where the file lies as it did, no change is waited for', async () => {
+test('GR6 a decision does not wait for changes if one grant decides or the file was not replaced', async () => {
   const { here, docs, file } = await world()
   const plan = join(docs, 'Work', 'plan.md')
   await here.add(docs, 'read-write', { agent: 'sales' })

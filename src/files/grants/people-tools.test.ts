@@ -91,9 +91,9 @@ test('GR4 a revocation counts and is told at once, whatever an earlier announcem
   const { id } = await here.add(docs)
   const work = join(docs, 'Work')
   const started = Promise.withResolvers<void>()
-  const told: string[] = []
+  const endedIds: string[] = []
   here.grants.onChange(async ({ ended }) => {
-    told.push(...ended)
+    endedIds.push(...ended)
     // A worker that is slow to start.
     if (ended.length === 0) await started.promise
   })
@@ -101,7 +101,7 @@ test('GR4 a revocation counts and is told at once, whatever an earlier announcem
   await expect.poll(() => here.grants.list()).toHaveLength(2)
   const revoking = here.revoke(id)
   await expect.poll(() => here.grants.decide(here.sales, docs, 'read').grant).toBeUndefined()
-  await expect.poll(() => told).toEqual([id])
+  await expect.poll(() => endedIds).toEqual([id])
   // The new one is still not there for everyone.
   expect(here.grants.decide(here.sales, work, 'write').grant).toBeUndefined()
   started.resolve()
@@ -167,7 +167,7 @@ test('GR9 default_scope is for grants that name none', async () => {
   })
 })
 
-test('GR3 GR5 what was allowed for one session is asked for anew in another', async () => {
+test('GR3 GR5 a grant for one session does not hold in another', async () => {
   const { start, docs } = await world()
   const here = await start()
   const { request_id: id } = await here.ask(docs, here.sales)

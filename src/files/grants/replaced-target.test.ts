@@ -28,7 +28,7 @@ function replaceFolder(folder: string): void {
   mkdirSync(folder)
 }
 
-test('PV9 GR3 what took the place of a granted file is asked for anew, and the new grant ends the dead one', async () => {
+test('PV9 GR3 a replaced granted file needs a new request, and the new grant ends the stale one', async () => {
   const { start, docs } = await world()
   const here = await start()
   const file = join(docs, 'report.txt')
@@ -49,7 +49,7 @@ test('PV9 GR3 what took the place of a granted file is asked for anew, and the n
   ])
 })
 
-test('PV9 GR3 what was allowed by request and replaced since is asked for anew, too', async () => {
+test('PV9 GR3 a folder granted by request and replaced since needs a new request', async () => {
   const { start, docs } = await world()
   const here = await start()
   const work = join(docs, 'Work')
@@ -92,7 +92,7 @@ const remade = [
 ] as const
 
 test.each(remade)(
-  'PV9 GR3 %s that was removed and made anew while its request waited is another',
+  'PV9 GR3 %s removed and recreated while its request was pending is a different target',
   async (_, name, make) => {
     const { start, docs } = await world()
     const here = await start()
@@ -129,7 +129,7 @@ test('PV9 GR3 a link in the place of what was asked for is nothing that can be a
 })
 
 test.each(remade)(
-  'PV9 %s that was removed and made anew while no daemon ran is not open',
+  'PV9 %s removed and recreated while no daemon ran is not granted',
   async (_, name, make) => {
     const { start, docs } = await world()
     const before = await start()
@@ -146,7 +146,7 @@ test.each(remade)(
 )
 
 test.each([0, 600_000])(
-  'PV9 GR3 what cowork put there while a request waited is no other, though who asked was added by a clock %d ms ahead',
+  'PV9 GR3 a file that cowork replaced while its request was pending stays the same target, even if the agent was added by a clock %d ms ahead',
   async (ahead) => {
     const { start, docs, now } = await world()
     const here = await start()
@@ -274,7 +274,7 @@ test('PV9 GR6 what is put back is under its own grant again', async () => {
   })
 })
 
-test('GR6 PV9 a denial holds by its path, whatever lies there', async () => {
+test('GR6 PV9 a denial applies to its path, even after the file there is replaced', async () => {
   const { start, docs } = await world()
   const here = await start()
   const file = join(docs, 'report.txt')
@@ -300,7 +300,7 @@ test('PV9 GR6 where all of them are dead, the nearest is named', async () => {
   expect(await here.check(file, here.sales)).toMatchObject({ has_access: false })
 })
 
-test('PV9 a grant that people add for what lies there now ends those for what lay there before', async () => {
+test('PV9 a grant that people add for a replaced path ends the grants of the previous target', async () => {
   const { start, docs } = await world()
   const here = await start()
   const work = join(docs, 'Work')

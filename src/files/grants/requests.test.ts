@@ -160,8 +160,8 @@ test('GR3 PV1 a link that leads out of a grant is asked about, as the place it l
   // Whether something is at its end is not told.
   const gone = await ask('gone')
   const away = await ask('away/x.txt')
-  for (const { request_id: _, review_url: __, next: ___, ...told } of [out, gone, away])
-    expect(told).toEqual({ status: 'pending', message: 'Waiting for user approval' })
+  for (const { request_id: _, review_url: __, next: ___, ...shared } of [out, gone, away])
+    expect(shared).toEqual({ status: 'pending', message: 'Waiting for user approval' })
   for (const [{ request_id: id }, real] of [
     [out, 'x.txt'],
     [gone, 'none.txt'],
@@ -236,7 +236,7 @@ test('GR3 GR6 below a denial nothing is allowed in vain', async () => {
   const { request_id: below } = await here.ask(file, here.sales)
   const { request_id: whole } = await here.ask(docs, here.sales)
   const { request_id: same } = await here.ask(docs, here.sales, { permission: 'read-write' })
-  // What is held when the rest is denied can come back.
+  // A deferred decision can be undone after the other requests are denied.
   const held = { approval_ids: [below, same] }
   await here.call('cowork_decide', { ...held, decision: 'approve', hold: true }, anna)
   await here.decide(whole, { decision: 'reject', grant: { choice: 'deny_always' } })
@@ -250,7 +250,7 @@ test('GR3 GR6 below a denial nothing is allowed in vain', async () => {
       choice,
       { error: { code: 'denied_above' } },
     ])
-  // The same thing said anew takes the place of what was said.
+  // A new decision on the same path replaces the denial.
   expect(await here.allow(same, 'folder_write')).toMatchObject({ status: 'approved' })
   expect(await here.grants.decideNow(here.sales, file, 'write')).toMatchObject({
     grant: { path: docs },

@@ -128,11 +128,11 @@ test.each([
   [{ type: 'daemon.started', actor: system, data: { version: '0.1.0' } }, 'cowork 0.1.0 started'],
   [
     { type: 'grant.made', subject: '/home/x', data: { permission: 'read', agent_id: '*' } },
-    'Opened /home/x to every agent',
+    'Granted access to /home/x to every agent',
   ],
   [
     { type: 'grant.made', subject: '/home/x', data: { permission: 'deny', agent_id: 'codex' } },
-    'Closed /home/x for good',
+    'Blocked /home/x',
   ],
   [
     { type: 'grant.revoked', subject: '/home/x', data: { reason: 'session_ended' } },

@@ -87,8 +87,8 @@ test('GR10 where a name is taken, the next one is tried', () => {
 })
 
 test('C5 sizes have three digits at most', () => {
-  const said = [0, 12, 999, 1000, 1234, 99_950, 999_499, 999_500, 3_400_000, 5e12].map(formatSize)
-  expect(said).toEqual([
+  const sizes = [0, 12, 999, 1000, 1234, 99_950, 999_499, 999_500, 3_400_000, 5e12].map(formatSize)
+  expect(sizes).toEqual([
     '0 B',
     '12 B',
     '999 B',

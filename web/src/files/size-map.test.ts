@@ -23,7 +23,7 @@ const folder = (name: string, parts: readonly UsageNode[]): UsageNode => ({
 const sizes = fc.array(fc.integer({ min: 1, max: 5_000_000 }), { minLength: 1, maxLength: 40 })
 const filesOf = (each: readonly number[]) => each.map((bytes, at) => file(`f${at}`, bytes))
 
-test('C5 what lies in a folder is drawn inside its box, under its name, and none of it is left out', () => {
+test('C5 the items of a folder are drawn inside its box, below its name, and none is left out', () => {
   fc.assert(
     fc.property(
       fc.array(sizes, { minLength: 1, maxLength: 12 }),

@@ -27,7 +27,7 @@ test('C5 a folder shows its folders and its largest files, the largest first, an
     ['file', 'large.bin', 'large.bin', 90],
     ['rest', 'and 1 other file', '', 10],
   ])
-  // What cowork keeps there itself takes no room of the agents.
+  // Internal files of cowork do not count as usage of the agents.
   expect([bytes, files]).toEqual([1000, 7])
   expect(sumUsage(parts)).toEqual({ bytes, files })
 })
