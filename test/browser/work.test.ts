@@ -111,13 +111,13 @@ test('C6 C11 keys alone navigate, lift, move, drop and open a story', async () =
   await expect.poll(() => focused(page)).toBe('STORY-1')
 
   await page.keyboard.press('Space')
-  const told = page.locator('[aria-live="assertive"]')
-  await told.filter({ hasText: 'Picked up STORY-1. Planned, column 1 of 6.' }).waitFor()
+  const announcement = page.locator('[aria-live="assertive"]')
+  await announcement.filter({ hasText: 'Picked up STORY-1. Planned, column 1 of 6.' }).waitFor()
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
-  await told.filter({ hasText: 'Blocked, column 3 of 6' }).waitFor()
+  await announcement.filter({ hasText: 'Blocked, column 3 of 6' }).waitFor()
   await page.keyboard.press('Escape')
-  await told.filter({ hasText: 'Canceled.' }).waitFor()
+  await announcement.filter({ hasText: 'Canceled.' }).waitFor()
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
 
   await page.keyboard.press('Space')
