@@ -88,9 +88,9 @@ export const times = (value: number) => `${grouped(value, 2)} ×`
 const columns = ['id', 'what', 'ours', 'beside', 'ratio', 'goal', 'result'] as const
 
 export const toCells = (finding: Finding): string[] =>
-  columns.map((name) => (name === 'result' ? resultOf(finding) : finding[name]))
+  columns.map((name) => (name === 'result' ? formatResult(finding) : finding[name]))
 
-const resultOf = ({ met }: Finding) => (met ? 'pass' : 'falls short')
+const formatResult = ({ met }: Finding) => (met ? 'pass' : 'falls short')
 
 export function plainTable(findings: readonly Finding[]): string {
   const rows = [[...columns], ...findings.map(toCells)]

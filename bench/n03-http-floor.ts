@@ -15,7 +15,7 @@ await using ours = await startChild(join(import.meta.dirname, 'parts', 'sixty-to
 await using bare = await startChild(join(import.meta.dirname, 'peers', 'bare-server.ts'))
 await using caller = await startChild(join(import.meta.dirname, 'parts', 'http-caller.ts'))
 
-const cpuOf = async (server: Child) => {
+const measureCpu = async (server: Child) => {
   const { user, system } = await server.ask<NodeJS.CpuUsage>('cpu')
   return user + system
 }
@@ -23,7 +23,7 @@ const cpu = new Map<Child, number[]>([
   [ours, []],
   [bare, []],
 ])
-const rateOf = (server: Child) => async () => {
+const createRateMeter = (server: Child) => async () => {
   const order: CallOrder = {
     port: (server.ready as OurServer | BareServer).port,
     tool: 'echo',
@@ -31,12 +31,12 @@ const rateOf = (server: Child) => async () => {
     inFlight,
     ms: roundMs,
   }
-  const before = await cpuOf(server)
+  const before = await measureCpu(server)
   const { calls, seconds } = await caller.ask<Called>(order)
-  cpu.get(server)?.push(((await cpuOf(server)) - before) / calls)
+  cpu.get(server)?.push(((await measureCpu(server)) - before) / calls)
   return calls / seconds
 }
-const rate = await interleaved(rounds, { ours: rateOf(ours), bare: rateOf(bare) })
+const rate = await interleaved(rounds, { ours: createRateMeter(ours), bare: createRateMeter(bare) })
 
 const ratio = rate.ours / rate.bare
 const shown = (server: Child, value: number) =>

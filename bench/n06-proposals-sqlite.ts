@@ -22,7 +22,7 @@ const perRound = 8000
 async function measure(agents: number): Promise<Finding> {
   using ours = tempFolder()
   using theirs = tempFolder()
-  const agentOf = (caller: number) => `agent-${caller % agents}`
+  const toAgentId = (caller: number) => `agent-${caller % agents}`
   const store = await openRecorded({ state: ours.path }, proposalMigrations)
   const twin = await openRecorded({ state: theirs.path }, proposalMigrations)
   const lone = openLoneSqlite(statePaths(theirs.path).store, twin.sealer)
@@ -31,9 +31,9 @@ async function measure(agents: number): Promise<Finding> {
 
   let turn = 0
   const rate = await interleaved(rounds, {
-    batched: () => ratePerSecond(roundMs, inFlight, (caller) => batched.propose(agentOf(caller))),
+    batched: () => ratePerSecond(roundMs, inFlight, (caller) => batched.propose(toAgentId(caller))),
     // SQLite has one writer: more in flight would only queue.
-    lone: () => ratePerSecond(roundMs, 1, () => alone.propose(agentOf(turn++))),
+    lone: () => ratePerSecond(roundMs, 1, () => alone.propose(toAgentId(turn++))),
   })
   await batched.close()
   await alone.close()
@@ -54,7 +54,7 @@ async function measure(agents: number): Promise<Finding> {
 }
 
 /** µs of CPU of this process per proposal. */
-async function cpuOf(propose: (turn: number) => Promise<unknown>): Promise<number> {
+async function measureCpu(propose: (turn: number) => Promise<unknown>): Promise<number> {
   let turn = 0
   const before = process.cpuUsage()
   await Promise.all(
@@ -74,10 +74,10 @@ async function costs(): Promise<Finding[]> {
   const capped = await createProposing(store, { cap: 50 })
   let capTurn = 0
   const cpu = await interleaved(rounds, {
-    plain: () => cpuOf((turn) => plain.propose(`agent-${turn % 8}`)),
-    ruled: () => cpuOf((turn) => ruled.propose(`agent-${turn % 8}`)),
+    plain: () => measureCpu((turn) => plain.propose(`agent-${turn % 8}`)),
+    ruled: () => measureCpu((turn) => ruled.propose(`agent-${turn % 8}`)),
     // No agent reaches the cap.
-    capped: () => cpuOf(() => capped.propose(`capped-${Math.floor(capTurn++ / 40)}`)),
+    capped: () => measureCpu(() => capped.propose(`capped-${Math.floor(capTurn++ / 40)}`)),
   })
   await Promise.all([plain.close(), ruled.close(), capped.close()])
   await store.close()

@@ -51,7 +51,7 @@ async function measure(url: string): Promise<Finding[]> {
   await Promise.all(daemons.map((daemon) => daemon.end()))
   const proposed = done.reduce((sum, one) => sum + one.proposed, 0)
   const approved = done.reduce((sum, one) => sum + one.approved, 0)
-  const faults = await faultsOf(store.db, { proposed, approved })
+  const faults = await findFaults(store.db, { proposed, approved })
   const { problems } = await verifyStored({ state, url })
   faults.push(...problems.map(({ seq, why }) => `entry ${seq}: ${why}`))
   await store.close()
@@ -94,7 +94,7 @@ async function measure(url: string): Promise<Finding[]> {
 }
 
 /** Checks that every proposal has its row, every approval its trust increase, and each its entries. */
-async function faultsOf(
+async function findFaults(
   db: Db,
   { proposed, approved }: { proposed: number; approved: number },
 ): Promise<string[]> {

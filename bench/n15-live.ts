@@ -17,7 +17,7 @@ configure(state)
 const daemon = await startDaemon(state)
 const url = `http://127.0.0.1:${daemon.port}`
 const headers = { authorization: `Bearer ${daemon.owner}`, 'content-type': 'application/json' }
-const sizeOf = async () => {
+const measureSize = async () => {
   const reply = await fetch(`${url}/api/ledger?limit=0`, { headers })
   return ((await reply.json()) as { size: number }).size
 }
@@ -56,7 +56,7 @@ await Promise.all(acts)
 const took = (performance.now() - startedAt) / 1000
 // The last reads are recorded within 50 ms.
 await sleep(200)
-const heard = await child.ask<Heard>({ last: await sizeOf() })
+const heard = await child.ask<Heard>({ last: await measureSize() })
 const cpu = cpuSeconds() - cpuBefore
 const rss = memory()
 await child.end()

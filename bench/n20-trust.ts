@@ -35,7 +35,7 @@ function beside(agent: Agent, options: Options, slipsOf: (outcome: Outcome) => n
   return parts.join('; ')
 }
 
-function findingOf({ name, agent, options = {}, most = {} }: Scenario): Finding {
+function buildFinding({ name, agent, options = {}, most = {} }: Scenario): Finding {
   const ours = simulate(agent, { runs: 1000, ...options })
   const measured = listMeasures(ours)
   const limits = Object.entries(most) as [keyof Measures, number][]
@@ -99,8 +99,8 @@ const computeBound = (what: string, weight: number, limit: number): Finding => {
 const maxSlips = 56
 
 report([
-  ...scenarios.map(findingOf),
-  ...long.map(findingOf),
+  ...scenarios.map(buildFinding),
+  ...long.map(buildFinding),
   findWorst(
     `${Object.keys(attacks).length} strategies that see the whole state`,
     attacks,

@@ -53,7 +53,7 @@ const backlog: Peer = {
 
 const inTokens = (value: number) => Math.round(value).toLocaleString('en')
 
-async function listOf(connect: Connect, mode: ClientView['mode'] = 'auto') {
+async function fetchList(connect: Connect, mode: ClientView['mode'] = 'auto') {
   await using server = await openServer(connect, mode)
   return { tools: await server.list(), instructions: server.instructions }
 }
@@ -72,11 +72,11 @@ async function listFindings(open: (query?: string) => Connect, who: string): Pro
   ]
   const findings: Finding[] = []
   for (const { query, what = query, peers, max } of selections) {
-    const list = await listOf(open(query))
+    const list = await fetchList(open(query))
     const size = tokens(JSON.stringify({ tools: list.tools }))
     const beside: string[] = []
     for (const { name, connect } of peers)
-      beside.push(`${describeList(await listOf(connect))}, ${name}`)
+      beside.push(`${describeList(await fetchList(connect))}, ${name}`)
     findings.push({
       id: 'SV17',
       what: `tokens of tools/list, ${what}, ${who}`,
@@ -94,17 +94,17 @@ async function listFindings(open: (query?: string) => Connect, who: string): Pro
 async function viewFindings(connect: Connect, who: string): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const view of clientViews) {
-    const sizeOf = async (server: Connect) => {
-      const { tools, instructions } = await listOf(server, view.mode)
+    const measureSize = async (server: Connect) => {
+      const { tools, instructions } = await fetchList(server, view.mode)
       return inTokens(tokens(view.define(tools, new Set()) + instructions))
     }
     const beside: string[] = []
     for (const peer of [filesystem, backlog])
-      beside.push(`${await sizeOf(peer.connect)}, ${peer.name}`)
+      beside.push(`${await measureSize(peer.connect)}, ${peer.name}`)
     findings.push({
       id: 'SV17',
       what: `definitions and instructions before the first call, ${view.name}, ${who}`,
-      ours: await sizeOf(connect),
+      ours: await measureSize(connect),
       beside: beside.join('; '),
       ratio: '–',
       goal: '–',
@@ -115,7 +115,7 @@ async function viewFindings(connect: Connect, who: string): Promise<Finding[]> {
 }
 
 /** A small module that writes to the console in two places. */
-const sourceOf = (n: number) => `import { readFile } from 'node:fs/promises'
+const buildSource = (n: number) => `import { readFile } from 'node:fs/promises'
 import type { Order, Total } from './types.ts'
 
 /** Adds up the orders of region ${n}; an order without a price counts as nothing. */
@@ -140,7 +140,7 @@ export const nameOfRegion${n} = (names: ReadonlyMap<number, string>): string =>
   names.get(${n}) ?? 'region ${n}'
 `
 type Edit = readonly [before: string, after: string]
-const editsOf = (n: number): readonly Edit[] => [
+const buildEdits = (n: number): readonly Edit[] => [
   [
     `console.log("region ${n}: order " + order.id + " has no price")`,
     `log.warn('no price', { region: ${n}, order: order.id })`,
@@ -161,8 +161,8 @@ function writeSources() {
     folder,
     files: Array.from({ length: fileCount }, (_, at) => {
       const path = join(folder, `region-${at + 1}.ts`)
-      writeFileSync(path, sourceOf(at + 1))
-      return { path, edits: editsOf(at + 1) }
+      writeFileSync(path, buildSource(at + 1))
+      return { path, edits: buildEdits(at + 1) }
     }),
   }
 }
@@ -244,7 +244,7 @@ const askAndContinue: Task = async (call) => {
   await call('cowork_log', { ...action, ...proposal, details: change })
 }
 
-const partsOf = ({ definitions, calls, results, total }: Cost) =>
+const formatParts = ({ definitions, calls, results, total }: Cost) =>
   `${inTokens(total)} (${[definitions, calls, results].map(inTokens).join(' + ')})`
 
 function taskFinding(
@@ -256,8 +256,8 @@ function taskFinding(
   return {
     id: 'N21',
     what: `${what}, tokens (definitions + calls + results)`,
-    ours: partsOf(ours),
-    beside: peer ? `${partsOf(peer.cost)}, ${peer.name}` : '–',
+    ours: formatParts(ours),
+    beside: peer ? `${formatParts(peer.cost)}, ${peer.name}` : '–',
     ratio: peer ? times(ratio) : '–',
     goal: peer ? `≤ ${times(1)}` : '–',
     met: ratio <= 1,

@@ -5,18 +5,18 @@ import { join, relative } from 'node:path'
 import { stepAside } from '../bin/node.mjs'
 
 /** Hashes the content, not the times: a checkout touches unchanged files. Takes about 5 ms. */
-function digestOf(root) {
+function hashFiles(root) {
   const web = join(root, 'web')
-  const files = ['package-lock.json', ...filesIn(web).map((path) => relative(root, path))]
+  const files = ['package-lock.json', ...listFiles(web).map((path) => relative(root, path))]
   const hash = createHash('sha256')
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(root, file)))
   return hash.digest('hex')
 }
 
-const filesIn = (folder) =>
+const listFiles = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'dist' ? [] : filesIn(path)
+    if (entry.isDirectory()) return entry.name === 'dist' ? [] : listFiles(path)
     return /\.test\.tsx?$/.test(entry.name) ? [] : [path]
   })
 
@@ -24,7 +24,7 @@ const filesIn = (folder) =>
 export function consoleBuild({ root, node, env }) {
   // Inside the build folder, which every other build empties.
   const stamp = join(root, 'web', 'dist', '.sources')
-  const expected = digestOf(root)
+  const expected = hashFiles(root)
   return {
     isBuilt: () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expected,
     async build() {

@@ -4,10 +4,12 @@ import { modules } from '../src/app/modules.ts'
 export const entriesPage = (): string =>
   [
     '# Entry types\n\nThe types of [ledger](ledger.md) entries, by the module that appends them.\n',
-    ...modules.map(({ name, entries }) => `## ${name}\n\n${tableOf(Object.entries(entries))}\n`),
+    ...modules.map(
+      ({ name, entries }) => `## ${name}\n\n${formatTable(Object.entries(entries))}\n`,
+    ),
   ].join('\n')
 
-function tableOf(entries: readonly (readonly [string, string])[]): string {
+function formatTable(entries: readonly (readonly [string, string])[]): string {
   const rows = entries.map(([type, meaning]) => [`\`${type}\``, meaning] as const)
   const widths = [0, 1].map((at) => Math.max(7, ...rows.map((row) => row[at]?.length ?? 0)))
   const line = (...cells: string[]) =>

@@ -36,16 +36,16 @@ export function testIds(file: string, source: string): string[] {
   const ids: string[] = []
   let skipped = 0
   const isSkippedGroup = (call: ESTree.CallExpression) => {
-    const { root, words } = calleeOf(call)
+    const { root, words } = getCallee(call)
     return groups.has(root) && words.some((word) => proveNothing.has(word))
   }
   new Visitor({
     CallExpression(call) {
       if (isSkippedGroup(call)) skipped++
-      const { root, words } = calleeOf(call)
+      const { root, words } = getCallee(call)
       if (skipped || groups.has(root) || words.some((word) => proveNothing.has(word))) return
       const [name, ...rest] = call.arguments
-      if (name && rest.some(isFunction)) ids.push(...leadingIds(textOf(name)))
+      if (name && rest.some(isFunction)) ids.push(...leadingIds(getText(name)))
     },
     'CallExpression:exit'(call) {
       if (isSkippedGroup(call)) skipped--
@@ -55,7 +55,7 @@ export function testIds(file: string, source: string): string[] {
 }
 
 /** `test.each(table)(…)` → root `test`, words `each` */
-function calleeOf(call: ESTree.CallExpression): { root: string; words: string[] } {
+function getCallee(call: ESTree.CallExpression): { root: string; words: string[] } {
   const words: string[] = []
   let at: ESTree.Node = call.callee
   for (;;) {
@@ -72,7 +72,7 @@ function calleeOf(call: ESTree.CallExpression): { root: string; words: string[] 
 const isFunction = (node: ESTree.Node) =>
   node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression'
 
-function textOf(node: ESTree.Node): string {
+function getText(node: ESTree.Node): string {
   if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : ''
   return node.type === 'TemplateLiteral' ? (node.quasis[0]?.value.cooked ?? '') : ''
 }

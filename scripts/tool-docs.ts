@@ -42,10 +42,13 @@ export const tools = (): readonly Tool[] => allTools
 /** Snapshots of every tool's public contract, one file each, so that a change shows in a diff. */
 export const toolSnapshots = (): Record<string, string> =>
   Object.fromEntries(
-    tools().map((tool) => [`${tool.name}.json`, `${JSON.stringify(faceOf(tool), undefined, 2)}\n`]),
+    tools().map((tool) => [
+      `${tool.name}.json`,
+      `${JSON.stringify(toSnapshot(tool), undefined, 2)}\n`,
+    ]),
   )
 
-const faceOf = (tool: Tool) => ({
+const toSnapshot = (tool: Tool) => ({
   ...toWireTool(tool),
   by: tool.by,
   ...(tool.by !== 'agent' && { role: requiredRole(tool) }),
@@ -57,7 +60,7 @@ const faceOf = (tool: Tool) => ({
 const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
 
 /** Describes who can call a tool, the required role and whether a passkey is needed. */
-const peopleOf = (tool: Tool) =>
+const formatRole = (tool: Tool) =>
   tool.by === 'agent'
     ? whoMay[tool.by]
     : `${whoMay[tool.by]} (${requiredRole(tool)}${tool.requiresPasskey ? ', with passkey' : ''})`
@@ -97,7 +100,7 @@ export const toolsPage = (): string =>
       '',
       tool.description,
       '',
-      `For ${peopleOf(tool)} · ${tool.effect} · toolset \`${tool.toolset}\`${tool.core ? ' · default list' : ''}`,
+      `For ${formatRole(tool)} · ${tool.effect} · toolset \`${tool.toolset}\`${tool.core ? ' · default list' : ''}`,
       ...inputTable(tool),
     ]),
     '',

@@ -40,7 +40,7 @@ const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}
 /** Placeholder for a value that JSON.stringify cannot serialize. */
 const hole = '"__hole__"'
 
-function paramsOf(kind: HostileKind): { params: Params; fill?: string }[] {
+function listParams(kind: HostileKind): { params: Params; fill?: string }[] {
   switch (kind) {
     case 'wide':
       return [{ params: proposal(keys(100_000)) }]
@@ -134,7 +134,7 @@ export function hostileMessages(
   via: 'http' | 'stdio',
 ): HostileMessage[] {
   return kinds.flatMap((kind) =>
-    paramsOf(kind).map(({ params, fill }) => {
+    listParams(kind).map(({ params, fill }) => {
       const message = spelled(params, via === 'http', fill)
       const body =
         kind === 'batch' ? `[${Array.from({ length: 2000 }, () => message).join()}]` : message

@@ -29,7 +29,7 @@ function count(body: string): void {
   calls++
 }
 
-function requestOf(
+function buildRequest(
   { port, token }: HostileOrder,
   { headers, body }: { headers: readonly string[]; body: Buffer },
 ) {
@@ -68,7 +68,9 @@ function exchange(socket: Socket, request: Buffer): Promise<string> {
 }
 
 async function overHttp(order: HostileOrder): Promise<void> {
-  const requests = hostileMessages(order.kinds, 'http').map((message) => requestOf(order, message))
+  const requests = hostileMessages(order.kinds, 'http').map((message) =>
+    buildRequest(order, message),
+  )
   let next = 0
   await Promise.all(
     Array.from({ length: order.inFlight }, async () => {

@@ -26,7 +26,7 @@ export type Called = {
 const version = '2026-07-28'
 const meta = 'io.modelcontextprotocol'
 
-function requestOf({ port, tool, token }: CallOrder, input: object): Buffer {
+function buildRequest({ port, tool, token }: CallOrder, input: object): Buffer {
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -56,7 +56,7 @@ function requestOf({ port, tool, token }: CallOrder, input: object): Buffer {
 }
 
 /** Returns the complete body, for any transfer encoding. */
-function answerIn(read: string): string | undefined {
+function findAnswer(read: string): string | undefined {
   const end = read.indexOf('\r\n\r\n')
   if (end === -1) return undefined
   const head = read.slice(0, end).toLowerCase()
@@ -71,7 +71,7 @@ function exchange(socket: Socket, request: Buffer): Promise<void> {
     let read = ''
     const more = (chunk: Buffer) => {
       read += chunk.toString()
-      const answer = answerIn(read)
+      const answer = findAnswer(read)
       if (answer === undefined) return
       socket.off('data', more).off('error', reject)
       if (
@@ -89,7 +89,7 @@ function exchange(socket: Socket, request: Buffer): Promise<void> {
 
 async function carryOut(order: CallOrder): Promise<Called> {
   const inputs = Array.isArray(order.input) ? (order.input as readonly object[]) : [order.input]
-  const requests = inputs.map((input) => requestOf(order, input))
+  const requests = inputs.map((input) => buildRequest(order, input))
   const taken: number[] = []
   const start = performance.now()
   const end = start + (order.ms ?? Infinity)

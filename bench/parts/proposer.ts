@@ -20,14 +20,14 @@ const lone = openLonePostgres(url, store.sealer)
 const batched = await createProposing(store)
 const alone = await createProposing(store, { transact: lone.transact })
 // An agent talks to one daemon, so that daemons contend only for the head of the ledger.
-const agentOf = (caller: number) => `${name}-${caller % 8}`
+const toAgentId = (caller: number) => `${name}-${caller % 8}`
 
 process.on('message', ({ ms, way }: Order) => {
   let proposed = 0
   let approved = 0
   const act = {
-    batched: (caller: number) => batched.propose(agentOf(caller)),
-    lone: (caller: number) => alone.propose(agentOf(caller)),
+    batched: (caller: number) => batched.propose(toAgentId(caller)),
+    lone: (caller: number) => alone.propose(toAgentId(caller)),
     /** Approving reads trust and writes the increased value: a lost update shows. */
     async contended() {
       await batched.approve(await batched.propose(sharedAgent))

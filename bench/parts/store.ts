@@ -24,7 +24,7 @@ import type { Verification } from '#ledger'
 /** `state` contains the key and, on SQLite, the store; `url` names a PostgreSQL database instead. */
 export type Place = { readonly state: string; readonly url?: string | undefined }
 
-const copiesOf = (state: string) => join(state, 'checkpoints.jsonl')
+const copiesPath = (state: string) => join(state, 'checkpoints.jsonl')
 
 export async function openRecorded({ state, url }: Place, migrations: readonly Migration[] = []) {
   const paths = statePaths(state)
@@ -38,7 +38,7 @@ export async function openRecorded({ state, url }: Place, migrations: readonly M
     db,
     sealer,
     openKey: (known) => loadOrCreateKey(paths, known),
-    copyCheckpoint: (line) => appendLine(copiesOf(state), line),
+    copyCheckpoint: (line) => appendLine(copiesPath(state), line),
     now: systemClock,
     log: silentLog,
   })
@@ -58,7 +58,7 @@ export async function verifyStored(
   { state, url }: Place,
   onProgress: (entries: number) => void = () => undefined,
 ): Promise<Verification> {
-  const outside = readCheckpoints(copiesOf(state))
+  const outside = readCheckpoints(copiesPath(state))
   const db = url ? await readPostgres(url) : readSqlite(statePaths(state).store)
   const { source, vkey } = await databaseSource(db, outside)
   if (vkey === undefined) throw new Error('the ledger has no key')

@@ -31,7 +31,7 @@ const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 const storyId = (n: number) => `STORY-${n}`
 
 /** Deterministic by number: titles of a few words, some three lines of text, short chains. */
-function taskOf(n: number): Task {
+function buildTask(n: number): Task {
   const title = `${pick(verbs, n)} ${pick(things, n >> 1)} ${pick(places, n >> 2)}, part ${n}`
   const report = `Reported by team ${n % 37}. ${title} without asking people to wait.`
   return {
@@ -45,7 +45,7 @@ function taskOf(n: number): Task {
   }
 }
 
-const tasks = (count: number) => Array.from({ length: count }, (_, at) => taskOf(at + 1))
+const tasks = (count: number) => Array.from({ length: count }, (_, at) => buildTask(at + 1))
 
 const inSprint = 100
 /** One item in ten is backlog, without dependencies. */

@@ -150,9 +150,12 @@ async function openArchive(path: string): Promise<Archive> {
 }
 
 /** Copies all state that a new machine needs into one file while the daemon runs (K8). */
-export async function backup(context: Context, given: string | undefined): Promise<ExitCode> {
+export async function backup(
+  context: Context,
+  fileArgument: string | undefined,
+): Promise<ExitCode> {
   const { out, paths } = context
-  const file = resolve(given ?? `cowork-${fileTimestamp()}.backup`)
+  const file = resolve(fileArgument ?? `cowork-${fileTimestamp()}.backup`)
   if (existsSync(file)) throw usageError(`File exists: ${file}.`, 'Name a new file.')
   const { config } = await loadSettings(context)
   // Before the store is read: a checkpoint copied later may be ahead of the store snapshot.
@@ -191,9 +194,13 @@ export async function backup(context: Context, given: string | undefined): Promi
 export type RestoreOptions = { readonly force?: boolean }
 
 /** Restores a backup to the paths of its own configuration (K8). Existing files are moved aside, never deleted. */
-export async function restore(context: Context, given: string, { force = false }: RestoreOptions) {
+export async function restore(
+  context: Context,
+  fileArgument: string,
+  { force = false }: RestoreOptions,
+) {
   const { out, paths } = context
-  const archive = await openArchive(resolve(given))
+  const archive = await openArchive(resolve(fileArgument))
   await using backup = archive.store
   ensureStateDir(paths)
   using lock = new DisposableStack()

@@ -50,11 +50,11 @@ export type ConnectOptions = PromptOptions &
 /** Adds cowork to a client's config file: shown first, backed up, verified, and reverted by `disconnect` (K4). */
 export async function connect(
   context: Context,
-  given: string,
+  clientName: string,
   options: ConnectOptions,
 ): Promise<void> {
   const { out, paths } = context
-  const client = findClient(given)
+  const client = findClient(clientName)
   const file = readClientFile(clientConfigPath(context, client, options.configFile))
   const agent = parseAgentName(options.agent ?? client.id)
   const chosen = toSelectionFields(options)

@@ -31,10 +31,10 @@ export type DisconnectOptions = PromptOptions & {
 /** Removes only our entry from a client's config file, and revokes the client's agent. */
 export async function disconnect(
   context: Context,
-  given: string,
+  clientName: string,
   options: DisconnectOptions,
 ): Promise<void> {
-  const client = findClient(given)
+  const client = findClient(clientName)
   const plan = planRemoval(context, client, options.configFile)
   const { revoked, forget } = options.keepAgent
     ? { revoked: undefined, forget: false }

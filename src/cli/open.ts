@@ -9,10 +9,10 @@ import { resolvePrefix } from './lookup.ts'
 /** Creates a sign-in link to the console and opens it; prints it where no browser can be opened (I6). */
 export async function open(
   context: Context,
-  given: string | undefined,
+  screenName: string | undefined,
   { print = false }: { readonly print?: boolean },
 ): Promise<void> {
-  const screen = given === undefined ? undefined : resolvePrefix(given, screens, 'screen')
+  const screen = screenName === undefined ? undefined : resolvePrefix(screenName, screens, 'screen')
   const signIn = await createClient(context).call('cowork_open_link')
   const link = withScreen(signIn.link, screen)
   const opened = !print && (await openExternally(link, context.env, process.platform))

@@ -32,7 +32,7 @@ export function createFileReader(deps: Deps) {
     async read(
       call: Call,
       {
-        path: given,
+        path: requestedPath,
         range,
         maxBytes,
         maxWhole,
@@ -44,7 +44,7 @@ export function createFileReader(deps: Deps) {
         readonly maxWhole?: number | undefined
       },
     ): Promise<FileRead> {
-      const placed = await disk.resolve(call, { path: given, need: 'read' })
+      const placed = await disk.resolve(call, { path: requestedPath, need: 'read' })
       const { at, path } = placed
       const { body, extracted, sensitive, ...answer } = await disk.request(call, 'read', [placed], {
         at,
@@ -95,8 +95,8 @@ export function createFileReader(deps: Deps) {
 
     search: createSearch(deps),
 
-    async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {
-      const placed = await disk.resolve(call, { path: given, need: 'read' })
+    async usage(call: Call, requestedPath: string, depth: number, always: readonly string[] = []) {
+      const placed = await disk.resolve(call, { path: requestedPath, need: 'read' })
       const answer = await disk.request(call, 'usage', [placed], {
         at: placed.at,
         depth,
@@ -145,11 +145,11 @@ function createSearch({ disk, resolver, grants, workspace }: Deps) {
 
   /** Lists the widest roots that this caller may read; a nested root would be searched twice. */
   async function listReadableRoots({ caller }: Pick<Call, 'caller'>): Promise<ResolvedPath[]> {
-    const given = await grants.listFor(caller)
-    const deciding = given.map(({ path }) => grants.decideNow(caller, path, 'read'))
+    const allGrants = await grants.listFor(caller)
+    const deciding = allGrants.map(({ path }) => grants.decideNow(caller, path, 'read'))
     const verdicts = await Promise.all(deciding)
     const theirs = await grants.filterInPlace(
-      given.filter(({ id }, at) => verdicts[at]?.grant?.id === id),
+      allGrants.filter(({ id }, at) => verdicts[at]?.grant?.id === id),
     )
     const roots = await Promise.all(
       theirs.map(async (grant) => ({

@@ -34,8 +34,8 @@ export type PathResolver = ReturnType<typeof createPathResolver>
 export function createPathResolver({ workspace, home, guard, grants }: Deps) {
   const pathContext = { home, workspace: workspace.path, configuredPath: workspace.configuredPath }
 
-  function locate(given: string): { area: Area; path: string; below: string } {
-    const { area, path } = parsePath(given, pathContext)
+  function locate(requestedPath: string): { area: Area; path: string; below: string } {
+    const { area, path } = parsePath(requestedPath, pathContext)
     return area === 'absolute'
       ? { area: 'granted', path, below: '' }
       : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
@@ -43,9 +43,9 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
 
   async function resolve(
     caller: Caller,
-    { path: given, need, createsFile }: PathRequest,
+    { path: requestedPath, need, createsFile }: PathRequest,
   ): Promise<ResolvedPath> {
-    const { area, path, below } = locate(given)
+    const { area, path, below } = locate(requestedPath)
     if (guard.checkForbidden(path, need))
       throw fileError('forbidden_path', path, `Protected path: ${sanitizeText(path, 300)}.`)
     const placed: ResolvedPath =
@@ -98,19 +98,20 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
   }
 
   /** Never throws: an invalid path is returned as given. */
-  function describePath(given: string): { readonly path: string; readonly area: Area } {
+  function describePath(requestedPath: string): { readonly path: string; readonly area: Area } {
     try {
-      const { area, path } = locate(given)
+      const { area, path } = locate(requestedPath)
       return { path, area }
     } catch {
-      return { path: sanitizeText(given, 500), area: 'granted' }
+      return { path: sanitizeText(requestedPath, 500), area: 'granted' }
     }
   }
 
   /** Builds the call target for the ledger and halts, with the other files of the call. */
-  function toTarget(given: string, ...others: readonly string[]): CallTarget {
-    const { area, path } = describePath(given)
-    const files = others.length > 0 ? toTouchedData([given, ...others].map(describePath)) : {}
+  function toTarget(requestedPath: string, ...others: readonly string[]): CallTarget {
+    const { area, path } = describePath(requestedPath)
+    const files =
+      others.length > 0 ? toTouchedData([requestedPath, ...others].map(describePath)) : {}
     return { domain: 'files', target: path, data: { area, ...files } }
   }
 
@@ -129,7 +130,7 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     toRealPath: ({ grant }: Pick<ResolvedPath, 'grant'>, real: string): string =>
       join(grant?.path ?? workspace.path, real),
     describePath,
-    listPrefixes: (given: string) => pathPrefixes(given, pathContext),
+    listPrefixes: (requestedPath: string) => pathPrefixes(requestedPath, pathContext),
     toTarget,
     /** Builds the call target of a move or a copy; `target` selects its main path. */
     toTransferTarget(from: string, to: string, target: 'from' | 'to'): CallTarget {
@@ -137,14 +138,16 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
       return { ...about, shown: `${describePath(from).path} → ${describePath(to).path}` }
     },
     /** Returns why these paths need a review, as a phrase after "because"; empty for ordinary paths. */
-    describeRisk(...given: readonly string[]): string {
-      const paths = given.map((one) => describePath(one).path)
+    describeRisk(...requestedPath: readonly string[]): string {
+      const paths = requestedPath.map((one) => describePath(one).path)
       const [path] = paths.filter((one) => guard.riskReason(one) !== undefined)
       return path === undefined ? '' : `of ${sanitizeText(path, 300)}: ${guard.riskReason(path)}`
     },
     /** Whether the path is sensitive or executed by a program: trust decides about writes (F5, PV5). */
-    isRisky: (given: string): boolean => guard.riskReason(describePath(given).path) !== undefined,
-    isSensitive: (given: string): boolean => guard.isSensitive(describePath(given).path),
+    isRisky: (requestedPath: string): boolean =>
+      guard.riskReason(describePath(requestedPath).path) !== undefined,
+    isSensitive: (requestedPath: string): boolean =>
+      guard.isSensitive(describePath(requestedPath).path),
   }
 }
 

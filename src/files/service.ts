@@ -168,8 +168,11 @@ export function createFiles(deps: FilesDeps) {
     stat: async (path: string): Promise<Stat | undefined> =>
       (await statIfExists({ root: 'workspace', path }))?.stat,
     /** Returns the path and the state of a file for the fingerprint of an approval; null if it does not exist (A15). */
-    async getTargetState(caller: Caller, given: string): Promise<readonly [string, unknown]> {
-      const { at, path } = await resolver.resolve(caller, { path: given, need: 'read' })
+    async getTargetState(
+      caller: Caller,
+      requestedPath: string,
+    ): Promise<readonly [string, unknown]> {
+      const { at, path } = await resolver.resolve(caller, { path: requestedPath, need: 'read' })
       const found = await statIfExists(at)
       return [path, found ? { identity: found.identity, real: found.real } : null]
     },

@@ -133,8 +133,8 @@ export function createTrash(deps: Deps) {
   return {
     find,
 
-    async remove(call: Call, given: string): Promise<Omit<TrashItem, 'by' | 'call'>> {
-      const placed = await disk.resolve(call, { path: given, need: 'delete' })
+    async remove(call: Call, requestedPath: string): Promise<Omit<TrashItem, 'by' | 'call'>> {
+      const placed = await disk.resolve(call, { path: requestedPath, need: 'delete' })
       const { at, path } = placed
       if (at.path === '')
         throw fileError('forbidden_path', path, 'The workspace itself cannot be deleted.')
@@ -161,13 +161,17 @@ export function createTrash(deps: Deps) {
       destination: string | undefined,
     ): Promise<{ path: string; stat: Stat }> {
       const item = await find(id)
-      const given =
+      const targetPath =
         destination === undefined ? item.path : resolveDestination(destination, item.path)
       // A restore to the original path creates no new file name.
-      const createsFile = item.type === 'file' && resolver.locate(given).path !== item.path
+      const createsFile = item.type === 'file' && resolver.locate(targetPath).path !== item.path
       // Without a destination, the subject of the entry is the id.
       const isSubject = destination !== undefined
-      const to = await disk.resolve(call, { path: given, need: 'create', createsFile }, isSubject)
+      const to = await disk.resolve(
+        call,
+        { path: targetPath, need: 'create', createsFile },
+        isSubject,
+      )
       const risky = [item.path, to.path].find(resolver.isRisky)
       const isRisky = risky !== undefined
       if (isRisky && call.caller.kind === 'agent' && !isReviewedFor(item, destination))

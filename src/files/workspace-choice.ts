@@ -28,17 +28,17 @@ export type WorkspaceChoice = {
  * Resolves the folder that a person chose as the workspace (F1). Agents can use the entire workspace without a grant, so
  * a folder with files gets an `AI-Workspace` folder inside.
  */
-export function checkWorkspaceChoice(given: string, rules: ChoiceRules): WorkspaceChoice {
+export function checkWorkspaceChoice(requestedPath: string, rules: ChoiceRules): WorkspaceChoice {
   const { home } = rules.guard
-  if (!isAbsolute(given) && !/^~([/\\]|$)/.test(given))
+  if (!isAbsolute(requestedPath) && !/^~([/\\]|$)/.test(requestedPath))
     throw choiceError(
       'invalid_path',
-      `${given} is not an absolute path.`,
+      `${requestedPath} is not an absolute path.`,
       'Start the path with / or ~/.',
     )
   // Only to refuse invalid paths.
-  parsePath(given, { home, workspace: rules.guard.workspace })
-  const path = expandPath(given, home, home)
+  parsePath(requestedPath, { home, workspace: rules.guard.workspace })
+  const path = expandPath(requestedPath, home, home)
   const namedFolder = resolveExisting(path)
   if (isAgentFolder(namedFolder)) return { path: resolveUsable(path, rules) }
   const inside = resolveUsable(join(namedFolder, workspaceName), rules)
@@ -106,14 +106,14 @@ function assertSeparate(
 
 /** Checks a choice before the daemon runs, for `cowork init`. */
 export const checkWorkspace = (
-  given: string,
+  requestedPath: string,
   {
     config,
     paths,
     home,
   }: { readonly config: Config; readonly paths: StatePaths; readonly home: string },
 ): WorkspaceChoice =>
-  checkWorkspaceChoice(given, {
+  checkWorkspaceChoice(requestedPath, {
     guard: toGuardSettings({ config, paths, home, workspace: config.workspace.path }),
     state: paths.dir,
     createIfMissing: config.workspace.create_if_missing,

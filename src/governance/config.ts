@@ -216,7 +216,7 @@ const ruleBase = {
   approvers: integer(1, 16).default(1).describe('Number of people who must approve. Default 1.'),
 }
 
-const ruleOf = <K extends string, S extends z.ZodRawShape>(constraint: K, shape: S) =>
+const buildRuleSchema = <K extends string, S extends z.ZodRawShape>(constraint: K, shape: S) =>
   z.strictObject({
     ...ruleBase,
     constraint: z.literal(constraint).describe('Type of the rule.'),
@@ -224,9 +224,9 @@ const ruleOf = <K extends string, S extends z.ZodRawShape>(constraint: K, shape:
   })
 
 const rule = z.discriminatedUnion('constraint', [
-  ruleOf('high_risk', {}),
-  ruleOf('readonly', {}),
-  ruleOf('value_range', {
+  buildRuleSchema('high_risk', {}),
+  buildRuleSchema('readonly', {}),
+  buildRuleSchema('value_range', {
     min: z.number().optional().describe('Minimum value.'),
     max: z.number().optional().describe('Maximum value.'),
   }).refine(
@@ -236,7 +236,7 @@ const rule = z.discriminatedUnion('constraint', [
       error: 'needs min, max or both, and min must not be above max',
     },
   ),
-  ruleOf('enum', {
+  buildRuleSchema('enum', {
     values: z
       .array(
         z.union(
@@ -247,7 +247,7 @@ const rule = z.discriminatedUnion('constraint', [
       .min(1)
       .describe('Allowed values.'),
   }),
-  ruleOf('regex', {
+  buildRuleSchema('regex', {
     pattern: regexPattern.describe('Regular expression (RE2) the value must match.'),
   }),
 ])

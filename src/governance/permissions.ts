@@ -52,7 +52,7 @@ export function createPermissions(
   }
 
   const fingerprint: Fingerprint = (name, value) => approvals().fingerprint(name, value)
-  const argumentsOf = (approval: Approval) => toArguments(approvals().openCall(approval).change)
+  const getArguments = (approval: Approval) => toArguments(approvals().openCall(approval).change)
 
   /** Never covers a call that is riskier than the reviewed one. */
   const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
@@ -90,7 +90,7 @@ export function createPermissions(
       decision: Decision,
       call: DecisionContext,
     ): Promise<{ permission: string; also?: ReleasedCalls }> {
-      const pattern = formatPattern(buildPattern(argumentsOf(approval), allow, fingerprint))
+      const pattern = formatPattern(buildPattern(getArguments(approval), allow, fingerprint))
       const row = toRow(approval, allow, pattern, decision.by.id, now())
       await store.addPermission(tx, row)
       tx.append({
@@ -114,7 +114,7 @@ export function createPermissions(
       const also: { id: string; summary: string }[] = []
       const waiting = await approvals().pendingLike(tx, { kind: 'call', requester, domain })
       for (const other of waiting) {
-        const isEqual = other.action === action && covers(row, argumentsOf(other), other.risk)
+        const isEqual = other.action === action && covers(row, getArguments(other), other.risk)
         if (!isEqual || other.requiredApprovals > 1 || !isSameSession(row, other.session)) continue
         if (await agents.isRemoved(tx, requester, other.createdAt)) continue
         // Each released call counts as a use: releases must not exceed the permission.

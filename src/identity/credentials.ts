@@ -74,8 +74,8 @@ const getPrincipal = ({ kind, id }: Agent | Person) =>
   kind === 'agent' ? agentPrincipal(id) : personPrincipal(id)
 
 /** Parses the id of a new agent. The name of the shared key is reserved (I7). */
-export function parseAgentId(given: string): string {
-  const id = parseLiteralId(given, 'id')
+export function parseAgentId(input: string): string {
+  const id = parseLiteralId(input, 'id')
   if (id !== worksyncId) return id
   throw new CoworkError(
     'agent_exists',
@@ -87,8 +87,8 @@ export function parseAgentId(given: string): string {
 }
 
 /** Rejects `*`, which matches any text in a mapping (Y1). */
-function parseLiteralId(given: string, from: string): string {
-  const id = normalizeAgentId(given, from)
+function parseLiteralId(input: string, from: string): string {
+  const id = normalizeAgentId(input, from)
   if (!id.includes('*')) return id
   throw new CoworkError('invalid_agent_id', `Invalid agent id in ${from}: it contains *.`, {
     hint: 'Choose an id without *, which matches any text in mappings.',

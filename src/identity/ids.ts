@@ -18,19 +18,19 @@ export const isReserved = (name: string): boolean =>
   reservedSkeletons.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
 /** Normalizes an agent id: NFC, printable, 1 to 128 characters. Code behind the endpoints only sees normalized ids. */
-export function normalizeAgentId(given: string, from = 'agent_id'): string {
+export function normalizeAgentId(input: string, from = 'agent_id'): string {
   const invalid = (what: string) =>
     new CoworkError('invalid_agent_id', `Invalid agent id in ${from}: it ${what}.`, {
       hint: `Use 1 to ${maxLength} printable characters, as in "sales-agent".`,
     })
-  const id = normalize(given, invalid)
+  const id = normalize(input, invalid)
   if (id.normalize('NFKC') !== id || mixesScripts(id))
     throw invalid('contains characters that look like others')
   return id
 }
 
 /** Normalizes an id for a lookup: agents of older versions may have an id that is invalid today. */
-export const normalizeStoredId = (given: string): string => given.normalize('NFC').trim()
+export const normalizeStoredId = (input: string): string => input.normalize('NFC').trim()
 
 /** Rejects reserved names of new people, new agents and unverified callers. */
 export function assertNotReserved(name: string): void {
@@ -41,19 +41,19 @@ export function assertNotReserved(name: string): void {
 }
 
 /** Normalizes the name of a person or a passkey. */
-export const normalizeName = (given: string): string =>
+export const normalizeName = (input: string): string =>
   normalize(
-    given,
+    input,
     (what) =>
       new CoworkError('invalid_input', `Invalid name: it ${what}.`, {
         hint: `Use 1 to ${maxLength} printable characters.`,
       }),
   )
 
-function normalize(given: string, invalid: (what: string) => CoworkError): string {
+function normalize(input: string, invalid: (what: string) => CoworkError): string {
   // Checked first, because an argument may have megabytes. A character takes at most two UTF-16 units.
-  const isLong = given.length > 2 * maxLength
-  const name = isLong ? '' : given.normalize('NFC').trim()
+  const isLong = input.length > 2 * maxLength
+  const name = isLong ? '' : input.normalize('NFC').trim()
   if (isLong || Array.from(name).length > maxLength)
     throw invalid(`is longer than ${maxLength} characters`)
   if (name === '') throw invalid('is empty')

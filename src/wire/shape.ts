@@ -37,13 +37,13 @@ export function findMismatch(shape: Shape, value: unknown, path = ''): string | 
       ? first(value.entries(), ([at, item]) => findMismatch(shape.list, item, join(path, at)))
       : wrong('a list')
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong('an object')
-  const given = new Map(Object.entries(value))
+  const entries = new Map(Object.entries(value))
   if ('values' in shape)
-    return first(given, ([name, inner]) => findMismatch(shape.values, inner, join(path, name)))
+    return first(entries, ([name, inner]) => findMismatch(shape.values, inner, join(path, name)))
   return first(Object.entries(shape.fields), ([key, field]) => {
     const name = key.replace(/\?$/, '')
     const at = join(path, name)
-    if (given.has(name)) return findMismatch(field, given.get(name), at)
+    if (entries.has(name)) return findMismatch(field, entries.get(name), at)
     return name === key ? `${at}: is missing` : undefined
   })
 }

@@ -26,8 +26,8 @@ export function paginate<T>(
     })
   const page: T[] = []
   let size = 0
-  for (const given of list.slice(from, from + limit)) {
-    const one = typeof given === 'function' ? (given as () => T)() : given
+  for (const lazyItem of list.slice(from, from + limit)) {
+    const one = typeof lazyItem === 'function' ? (lazyItem as () => T)() : lazyItem
     size += getJsonSize(one)
     if (size > bytes && page.length > 0) break
     page.push(size > bytes ? truncateToFit(one, bytes) : one)

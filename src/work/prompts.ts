@@ -5,9 +5,10 @@ import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'Project; default: all projects' }
 type Arguments = Parameters<Prompt['render']>[1]
-const inProjectClause = (given: string | undefined) =>
-  given ? ` of the project ${JSON.stringify(given)}` : ''
-const in_ = (given: string | undefined) => (given ? ` in ${JSON.stringify(given)}` : '')
+const inProjectClause = (projectName: string | undefined) =>
+  projectName ? ` of the project ${JSON.stringify(projectName)}` : ''
+const in_ = (projectName: string | undefined) =>
+  projectName ? ` in ${JSON.stringify(projectName)}` : ''
 
 const builtInPrompts: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): string })[] = [
   {

@@ -39,7 +39,7 @@ type ApprovalEvent = {
 export function createOutbox(deps: Deps) {
   const { store, chats, drivers, settings, describe, publicUrl, now } = deps
   const channels = [...drivers.keys()]
-  const audienceOf = (channel: string) => drivers.get(channel)?.audience
+  const getAudience = (channel: string) => drivers.get(channel)?.audience
 
   return async function write(tx: Tx, entries: readonly Entry[]): Promise<boolean> {
     for (const { type, subject } of entries)
@@ -70,7 +70,7 @@ export function createOutbox(deps: Deps) {
       let plan: ScheduledDelivery[]
       if (event.type === 'approval.decided') {
         const own = [...before, ...added].filter((one) => one.approval === approval)
-        const obsolete = own.filter((one) => isObsolete(one, audienceOf(one.channel)))
+        const obsolete = own.filter((one) => isObsolete(one, getAudience(one.channel)))
         for (const { id } of obsolete) await store.delete(tx, id)
         added = added.filter((one) => !obsolete.includes(one))
         const open = messages.filter((one) => one.approval === approval)
@@ -93,7 +93,7 @@ export function createOutbox(deps: Deps) {
   ): ScheduledDelivery[] {
     const plan = scheduleRequest(type, about, channels, settings, now())
     if (about.status === 'pending') return plan
-    return plan.filter(({ channel }) => audienceOf(channel) === 'machine')
+    return plan.filter(({ channel }) => getAudience(channel) === 'machine')
   }
 
   /**
@@ -113,7 +113,7 @@ export function createOutbox(deps: Deps) {
       const hasDecision = deliveries.some((one) => !isRequestDelivery(one))
       const needsDecision =
         (hasRequest || first.includes(channel)) && !wasNotReached && !hasDecision
-      return audienceOf(channel) === 'machine' && needsDecision
+      return getAudience(channel) === 'machine' && needsDecision
     })
     return scheduleDecision(machines, about, settings, now())
   }

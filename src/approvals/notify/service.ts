@@ -82,7 +82,7 @@ export function startNotify(deps: NotifyDeps) {
       allowedFrom: (delivery, at) =>
         driver.edits && delivery.event === 'approval.decided'
           ? at
-          : endOfQuietHours(at, riskOf(delivery), deps.quietHours),
+          : endOfQuietHours(at, getRisk(delivery), deps.quietHours),
       log,
     }),
   )
@@ -192,7 +192,7 @@ export function startNotify(deps: NotifyDeps) {
   }
 }
 
-const riskOf = ({ notice }: Delivery) =>
+const getRisk = ({ notice }: Delivery) =>
   (JSON.parse(notice) as { data: { risk: string } }).data.risk
 
 const defaultSleep: Sleep = (ms, signal) =>

@@ -184,6 +184,6 @@ function getSingleOutcome([outcome]: readonly Outcome[]): Outcome {
 }
 
 const messageEvent = (text: string, tone: Message['tone']): Event => ({
-  event: 'told',
+  event: 'message',
   message: { text, tone },
 })

@@ -62,7 +62,7 @@ export function reduce(state: State, event: Event): Step {
       const { id, change } = event
       return noEffects({ ...state, isBusy: false, prompt: { ask: 'changed', id, change } })
     }
-    case 'told':
+    case 'message':
       return noEffects({ ...state, isBusy: false, message: event.message })
   }
 }

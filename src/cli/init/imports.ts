@@ -135,13 +135,13 @@ function hasItem(items: readonly unknown[], item: unknown): boolean {
 }
 
 function haveSameId(one: unknown, other: unknown): boolean {
-  const keyOf = (value: unknown) => {
+  const toKey = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return undefined
     const { id, agent_id, domain, path } = value as Record<string, unknown>
     return id ?? (agent_id === undefined ? path : JSON.stringify([agent_id, domain]))
   }
-  const key = keyOf(one)
-  return key !== undefined && key === keyOf(other)
+  const key = toKey(one)
+  return key !== undefined && key === toKey(other)
 }
 
 /** Makes relative paths absolute: they refer to the folder of the imported file. */

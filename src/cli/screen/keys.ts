@@ -11,7 +11,7 @@ export type ScreenEvent =
   | { readonly event: 'tick'; readonly now: number }
   | { readonly event: 'resized'; readonly size: Size }
   | { readonly event: 'unreachable'; readonly message: string }
-  | { readonly event: 'told'; readonly message: Message }
+  | { readonly event: 'message'; readonly message: Message }
 
 export type Step<State, Effect> = { readonly state: State; readonly effects: readonly Effect[] }
 

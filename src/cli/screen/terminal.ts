@@ -168,7 +168,7 @@ export function openScreen<State extends { readonly isLoaded: boolean }, Event, 
         if (!(error instanceof CoworkError)) throw error
         const { message, hint = '' } = toProblem(error)
         const text = sanitize(`${message} ${hint}`.trim())
-        dispatch({ event: 'told', message: { text, tone: 'bad' } })
+        dispatch({ event: 'message', message: { text, tone: 'bad' } })
       }
     },
     /** Shows an outage after the first load: the daemon may be restarting. Before it, the error ends the screen. */

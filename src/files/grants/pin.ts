@@ -177,30 +177,30 @@ async function withTimeout<T>(work: Promise<T>, fallback: T): Promise<T> {
 type Deps = { readonly guard: Guard; readonly pathContext: PathContext }
 
 export async function resolveGrantTarget(
-  given: string,
+  requestedPath: string,
   permission: Permission,
   { guard, pathContext }: Deps,
 ): Promise<Pin> {
-  const parsed = parsePath(given, pathContext)
-  if (parsed.area === 'workspace') throw inWorkspaceError(given)
+  const parsed = parsePath(requestedPath, pathContext)
+  if (parsed.area === 'workspace') throw inWorkspaceError(requestedPath)
   const need = permission === 'read' ? 'read' : 'write'
   const pin = await pinPath(parsed.path)
   if (guard.checkForbidden(parsed.path, need) || (pin && guard.checkForbidden(pin.path, need)))
     throw fileError(
       'forbidden_path',
       parsed.path,
-      `Protected path: ${sanitizeText(given, 300)}.`,
+      `Protected path: ${sanitizeText(requestedPath, 300)}.`,
       'Copy the files that agents need into the workspace.',
     )
   if (!pin)
     throw fileError(
       'not_found',
       parsed.path,
-      `Not found: ${sanitizeText(given, 300)}.`,
+      `Not found: ${sanitizeText(requestedPath, 300)}.`,
       'Check the path.',
     )
   // A symbolic link may lead into the workspace.
-  if (parsePath(pin.path, pathContext).area === 'workspace') throw inWorkspaceError(given)
+  if (parsePath(pin.path, pathContext).area === 'workspace') throw inWorkspaceError(requestedPath)
   if (permission === 'write' && pin.kind === 'file')
     throw new CoworkError('invalid_input', 'The permission write applies to folders only.', {
       hint: 'Grant the folder, or use read-write.',
@@ -208,7 +208,7 @@ export async function resolveGrantTarget(
   return pin
 }
 
-const inWorkspaceError = (given: string) =>
-  new CoworkError('invalid_path', `${sanitizeText(given, 300)} is in the workspace.`, {
+const inWorkspaceError = (requestedPath: string) =>
+  new CoworkError('invalid_path', `${sanitizeText(requestedPath, 300)} is in the workspace.`, {
     hint: 'Use the path without a grant, or give another path from / or ~/.',
   })

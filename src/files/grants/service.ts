@@ -82,9 +82,9 @@ export function createGrants(deps: GrantsDeps) {
   }
 
   /** Pins a path. Waits for calls that replaced the file before, so that their rows are queued first. */
-  async function resolveTarget(given: string, permission: Permission): Promise<TimedPin> {
+  async function resolveTarget(requestedPath: string, permission: Permission): Promise<TimedPin> {
     const pinnedAt = now()
-    const pin = await resolveGrantTarget(given, permission, deps)
+    const pin = await resolveGrantTarget(requestedPath, permission, deps)
     await pendingReplacements.waitUntilQueued(pin.path)
     return { ...pin, pinnedAt }
   }

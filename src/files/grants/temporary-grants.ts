@@ -30,7 +30,7 @@ type Deps = Pick<GrantsDeps, 'db' | 'pathContext' | 'now'> &
   Pick<GrantWriter, 'make' | 'end'> & {
     readonly decideNow: (caller: Caller, abs: string, need: AccessKind) => Promise<GrantVerdict>
     readonly isInPlace: (grant: Grant) => Promise<boolean>
-    readonly resolveTarget: (given: string, permission: Permission) => Promise<TimedPin>
+    readonly resolveTarget: (requestedPath: string, permission: Permission) => Promise<TimedPin>
     readonly refresh: () => Promise<void>
   }
 
@@ -50,8 +50,12 @@ export function createTemporaryGrants({ db, pathContext, now, ...deps }: Deps) {
   const temporaryGrants = new Map<string, TemporaryGrant>()
 
   /** A temporary grant of another call does not count: it ends with that call. */
-  async function hasAccess(caller: Caller, given: string, need: AccessKind): Promise<boolean> {
-    const { area, path } = parsePath(given, pathContext)
+  async function hasAccess(
+    caller: Caller,
+    requestedPath: string,
+    need: AccessKind,
+  ): Promise<boolean> {
+    const { area, path } = parsePath(requestedPath, pathContext)
     if (area === 'workspace') return true
     const { grant } = await deps.decideNow(caller, path, need)
     return grant !== undefined && grant.agent !== noAgentId && (await deps.isInPlace(grant))
@@ -60,15 +64,16 @@ export function createTemporaryGrants({ db, pathContext, now, ...deps }: Deps) {
   /** Runs `act` with the path at which the worker finds the file. */
   async function withTemporaryGrant<T>(
     call: TemporaryGrantCall,
-    given: string,
+    requestedPath: string,
     need: 'read' | 'write',
     act: (path: string) => Promise<T>,
   ): Promise<T> {
     const { caller } = call
-    if (!isOwner(caller) || (await hasAccess(caller, given, need))) return act(given)
+    if (!isOwner(caller) || (await hasAccess(caller, requestedPath, need)))
+      return act(requestedPath)
     const permission = need === 'read' ? 'read' : 'read-write'
-    const pin = await resolveFile(given, permission)
-    if (pin.kind !== 'file') return act(given)
+    const pin = await resolveFile(requestedPath, permission)
+    if (pin.kind !== 'file') return act(requestedPath)
     const temporary = await acquire(pin, permission, call)
     try {
       await temporary.made
@@ -147,12 +152,12 @@ export function createTemporaryGrants({ db, pathContext, now, ...deps }: Deps) {
     }
   }
 
-  async function resolveFile(given: string, permission: 'read' | 'read-write') {
+  async function resolveFile(requestedPath: string, permission: 'read' | 'read-write') {
     try {
-      return await deps.resolveTarget(given, permission)
+      return await deps.resolveTarget(requestedPath, permission)
     } catch (error) {
       if (!hasCode(error, 'not_found')) throw error
-      const { path } = parsePath(given, pathContext)
+      const { path } = parsePath(requestedPath, pathContext)
       const folder = await pinPath(dirname(path))
       throw fileError(
         'no_grant',

@@ -51,12 +51,12 @@ type CopyTarget = { readonly file: OpenedFile; readonly parent: Parent }
 export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false }) => {
   const source = getRoot(context, from)
   const target = getRoot(context, to)
-  const pathOf = ({ real }: OpenedFile) => join(source.root.path, real)
+  const toPath = ({ real }: OpenedFile) => join(source.root.path, real)
 
   function check(file: OpenedFile): void {
     const { maxFileBytes } = context.limits
     if (file.stat.size > BigInt(maxFileBytes)) throw tooLargeError(maxFileBytes, from.path)
-    const path = pathOf(file)
+    const path = toPath(file)
     // Under another name it would be found, shown and sent like any text (PV5).
     if (!reviewed && context.guard.isSensitive(path))
       checkRisk(context.guard.riskReason(path), from.path)
@@ -78,7 +78,7 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
   async function copyToParent({ file, parent }: CopyTarget) {
     if (!isFree(parent.entryPath(parent.name))) throw existsError(to.path)
     const mode = permissionBits(file.stat)
-    const content = { ...file, name: basename(pathOf(file)) }
+    const content = { ...file, name: basename(toPath(file)) }
     const copied = await withTempFile(parent, 0o600, async (temporary) => {
       const size = Number(file.stat.size)
       const onCopied = (bytes: number) => context.reportProgress(bytes, size)

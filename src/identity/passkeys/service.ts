@@ -139,26 +139,26 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
     },
 
     async register(
-      given: Registration & { readonly name: string },
+      input: Registration & { readonly name: string },
       context: PasskeyRequestContext,
     ): Promise<Passkey> {
       const { caller } = context
-      const name = normalizeName(given.name)
+      const name = normalizeName(input.name)
       const person = await getSessionPerson(caller)
       assertSteppedUp(caller, await store.listIds(db, person.id))
       const asked = challenges.take(caller.session, 'register')
       if (!asked) return rejectPasskey('not_asked', context)
       const outcome = verifyRegistration(
-        given,
+        input,
         toExpectedChallenge('webauthn.create', asked.challenge),
       )
       if ('rejected' in outcome) return rejectPasskey(outcome.rejected, context)
       const passkey: Passkey = {
-        id: given.id,
+        id: input.id,
         person: person.id,
         name,
-        publicKey: given.publicKey,
-        algorithm: given.algorithm,
+        publicKey: input.publicKey,
+        algorithm: input.algorithm,
         signCount: outcome.signCount,
         createdAt: now(),
       }
@@ -175,7 +175,7 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
 
     /** Verifies an assertion and returns the end of the confirmation, for settings or for one decision. */
     async assert(
-      { id, ...given }: Assertion & { readonly id: string },
+      { id, ...input }: Assertion & { readonly id: string },
       answering: PasskeyRequestContext,
     ): Promise<number> {
       const { caller, address } = answering
@@ -186,7 +186,7 @@ export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl 
       if (passkey?.person !== person.id) return rejectPasskey('unknown_passkey', answering)
       const outcome = verifyAssertion(
         passkey,
-        given,
+        input,
         toExpectedChallenge('webauthn.get', asked.challenge),
       )
       const count =

@@ -71,12 +71,12 @@ export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: 
 
     async invite(
       tx: Tx,
-      given: { name: string; role: Role },
+      input: { name: string; role: Role },
       by: ActingCall,
     ): Promise<CreatedLink & { id: string; name: string }> {
-      const name = normalizeName(given.name)
+      const name = normalizeName(input.name)
       assertNotReserved(name)
-      const { role } = given
+      const { role } = input
       const made = await makeLink(tx, { kind: 'invite', name, role, invitedBy: by.caller.id })
       const id = hashPrefix(made.hash)
       tx.append(
@@ -96,10 +96,10 @@ export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: 
       return invitation
     },
 
-    async setRole(tx: Tx, given: { id: string; role: Role }, by: ActingCall): Promise<Person> {
-      const person = await getActivePerson(tx, given.id)
+    async setRole(tx: Tx, input: { id: string; role: Role }, by: ActingCall): Promise<Person> {
+      const person = await getActivePerson(tx, input.id)
       const { id, role: from } = person
-      const to = given.role
+      const to = input.role
       if (from === to) return person
       assertNotOwner(person)
       await store.setRole(tx, id, to)

@@ -50,9 +50,9 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
   const updating = new Set<string>()
 
   /** Redeems a link in one transaction, so that only one of two concurrent requests succeeds. */
-  async function redeemLink(tx: Tx, given: SignIn, hash: string) {
+  async function redeemLink(tx: Tx, input: SignIn, hash: string) {
     const at = now()
-    const link = await store.link(tx, sha256Hex(given.code))
+    const link = await store.link(tx, sha256Hex(input.code))
     const responsible =
       link && (await store.person(tx, link.kind === 'open' ? link.person : link.invitedBy))
     const fault = checkLink(link, responsible, at)
@@ -64,10 +64,10 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
       id: person,
       session: id,
       verified: true,
-      client: { name: given.userAgent.slice(0, 100), version: '', transport: 'http' },
+      client: { name: input.userAgent.slice(0, 100), version: '', transport: 'http' },
     })
     const person = link.kind === 'open' ? responsible : await join(tx, link, at, actorFor)
-    const userAgent = given.userAgent.slice(0, 300)
+    const userAgent = input.userAgent.slice(0, 300)
     await store.addSession(tx, { hash, id, person: person.id, userAgent, at })
     const data = { person: person.id, by: link.kind === 'open' ? 'link' : 'invitation' }
     tx.append(buildEntry('session.opened', actorFor(person.id), id, data))
@@ -124,12 +124,12 @@ export function createPersonSessions({ db, store, makeLink, failedAuth, now, log
     },
 
     /** Exchanges the code of a link for a session. The token is returned only here. */
-    async signIn(given: SignIn): Promise<SessionWithPerson & { readonly token: string }> {
-      if (given.code.length > maxCodeLength) return rejectLink('unknown_link', undefined, given)
+    async signIn(input: SignIn): Promise<SessionWithPerson & { readonly token: string }> {
+      if (input.code.length > maxCodeLength) return rejectLink('unknown_link', undefined, input)
       const { token, hash } = mintSessionToken()
-      const outcome = await db.transact((tx) => redeemLink(tx, given, hash))
-      if ('fault' in outcome) return rejectLink(outcome.fault, outcome.link, given)
-      failedAuth.succeeded(given.address, personPrincipal(outcome.person.id))
+      const outcome = await db.transact((tx) => redeemLink(tx, input, hash))
+      if ('fault' in outcome) return rejectLink(outcome.fault, outcome.link, input)
+      failedAuth.succeeded(input.address, personPrincipal(outcome.person.id))
       return { ...outcome, token }
     },
 

@@ -61,9 +61,9 @@ export function createPeopleStore(dialect: Dialect) {
     /** Returns false if the id exists. */
     async addPerson(
       tx: Tx,
-      { at, ...given }: { id: string; name: string; role: Role; at: number },
+      { at, ...input }: { id: string; name: string; role: Role; at: number },
     ) {
-      const row = { ...given, joined_at: at, removed_at: null }
+      const row = { ...input, joined_at: at, removed_at: null }
       const added = sql.insertInto('person').values(row)
       return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
     },
@@ -83,9 +83,9 @@ export function createPeopleStore(dialect: Dialect) {
     },
     addSession(
       tx: Tx,
-      given: { hash: string; id: string; person: string; userAgent: string; at: number },
+      input: { hash: string; id: string; person: string; userAgent: string; at: number },
     ) {
-      const { userAgent, at, ...ids } = given
+      const { userAgent, at, ...ids } = input
       const times = { created_at: at, last_seen_at: at, ended_at: null }
       const row = { ...ids, user_agent: userAgent, ...times }
       return tx.run(query(sql.insertInto('person_session').values(row)))

@@ -190,11 +190,11 @@ export function createServers(deps: ServerDeps, running: Running) {
     request: CallToolRequest,
     context: ServerContext,
   ): Promise<CallToolResult> {
-    const { name, arguments: given = {} } = request.params
+    const { name, arguments: input = {} } = request.params
     const lifeline = createCallLifetime(context)
     const credentials = {
       bearer: link.credentials(context).bearer,
-      agentToken: getTokenArgument(name, given),
+      agentToken: getTokenArgument(name, input),
     }
     const ended = Promise.withResolvers<never>()
     const done = runCall(server, link, request, context, lifeline)
@@ -221,18 +221,18 @@ export function createServers(deps: ServerDeps, running: Running) {
   async function runCall(
     server: Server,
     link: ServerBinding,
-    { params: { name, arguments: given = {} } }: CallToolRequest,
+    { params: { name, arguments: input = {} } }: CallToolRequest,
     context: ServerContext,
     lifeline: CallLifetime,
   ): Promise<CallToolResult> {
     running.checkOpen()
-    const caller = await identifyCaller(server, link, context, callerArguments(name, given))
+    const caller = await identifyCaller(server, link, context, callerArguments(name, input))
     const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
     const leave = trackInFlight(running.inFlight, principal)
     try {
       const asked = {
         tool: name,
-        arguments: withoutToken(name, given),
+        arguments: withoutToken(name, input),
         caller,
         signal: lifeline.signal,
         progress: createProgressReporter(context, lifeline),
@@ -353,8 +353,8 @@ function callerArguments(name: string, args: Arguments): CallerArguments {
 const getTokenArgument = (name: string, args: Arguments) => callerArguments(name, args).agentToken
 
 /** Removes tokens, which must not leave this endpoint. */
-function withoutToken(name: string, given: Arguments): Arguments {
-  const { agent_token: _, ...args } = given
+function withoutToken(name: string, input: Arguments): Arguments {
+  const { agent_token: _, ...args } = input
   const inner = parseUse(name, args)?.arguments as Arguments | undefined
   return inner ? { ...args, arguments: withoutToken('', inner) } : args
 }

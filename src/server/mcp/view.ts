@@ -51,14 +51,14 @@ const forms: Readonly<Record<string, boolean>> = { structured: true, text: false
 
 function parseFlag(
   name: string,
-  given: string,
+  input: string,
   values: Readonly<Record<string, boolean>>,
 ): boolean {
-  const value = Object.hasOwn(values, given) ? values[given] : undefined
+  const value = Object.hasOwn(values, input) ? values[input] : undefined
   if (value !== undefined) return value
   throw new CoworkError(
     'unknown_parameter',
-    `Invalid URL parameter: ${name}=${given.slice(0, 100)}.`,
+    `Invalid URL parameter: ${name}=${input.slice(0, 100)}.`,
     { hint: `Use ${name}=${Object.keys(values)[0]}, or omit it.` },
   )
 }

@@ -48,8 +48,8 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
   })
 
 function getLastEventId(c: Context<Env>): number | undefined {
-  const given = c.req.header('last-event-id')
-  const read = integerParam.optional().safeParse(given === '' ? undefined : given)
+  const lastEventId = c.req.header('last-event-id')
+  const read = integerParam.optional().safeParse(lastEventId === '' ? undefined : lastEventId)
   if (read.success) return read.data
   throw new CoworkError('invalid_input', 'Last-Event-ID is not an entry number.', {
     hint: 'Omit Last-Event-ID to receive only new entries.',

@@ -9,11 +9,11 @@ export const integerParam = z
   .regex(/^\d{1,15}$/, 'expected a whole number')
   .meta({ type: 'integer' })
   .transform(Number)
-export const booleanParam = z.enum(['true', 'false']).transform((given) => given === 'true')
+export const booleanParam = z.enum(['true', 'false']).transform((input) => input === 'true')
 
 /** Milliseconds since the epoch, a date or an RFC 3339 time. */
-const time = z.string().transform((given, context) => {
-  const at = /^\d+$/.test(given) ? Number(given) : Date.parse(given)
+const time = z.string().transform((input, context) => {
+  const at = /^\d+$/.test(input) ? Number(input) : Date.parse(input)
   if (Number.isSafeInteger(at)) return at
   context.addIssue('expected a time such as 2026-02-01T10:30:00Z, or milliseconds')
   return z.NEVER

@@ -63,7 +63,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
     status: 201,
     answer: identityAnswers['POST /api/passkeys'],
     async run({ body }, c) {
-      const given = {
+      const input = {
         id: sameSpelling(body.id),
         name: body.name,
         algorithm: body.algorithm,
@@ -71,7 +71,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         authenticatorData: decoded(body.authenticator_data),
         clientData: decoded(body.client_data),
       }
-      const passkey = await identity.passkeys.register(given, answering(c))
+      const passkey = await identity.passkeys.register(input, answering(c))
       return { id: passkey.id, name: passkey.name, created_at: formatRfc3339(passkey.createdAt) }
     },
   }),
@@ -89,13 +89,13 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
     }),
     answer: identityAnswers['POST /api/passkeys/assert'],
     async run({ body }, c) {
-      const given = {
+      const input = {
         id: sameSpelling(body.id),
         authenticatorData: decoded(body.authenticator_data),
         clientData: decoded(body.client_data),
         signature: decoded(body.signature),
       }
-      return { assured_until: formatRfc3339(await identity.passkeys.assert(given, answering(c))) }
+      return { assured_until: formatRfc3339(await identity.passkeys.assert(input, answering(c))) }
     },
   }),
 ]

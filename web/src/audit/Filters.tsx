@@ -48,7 +48,7 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
   const list = useId()
   const apply = (form: FormData) => {
     const { kind, q, call, proposal } = filters
-    const given = [...form.entries()].filter(
+    const filled = [...form.entries()].filter(
       ([, value]) => typeof value === 'string' && value !== '',
     )
     void navigate({
@@ -58,7 +58,7 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
         ...(q && { q }),
         ...(call && { call }),
         ...(proposal && { proposal }),
-        ...Object.fromEntries(given),
+        ...Object.fromEntries(filled),
       },
     })
     onDone()

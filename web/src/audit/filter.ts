@@ -59,12 +59,12 @@ export type FilterName = (typeof filterNames)[number]
 /** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseFilters(search: Record<string, unknown>): Filters {
   const text = (name: string) => {
-    const given = search[name]
-    return typeof given === 'string' && given.trim() !== '' ? given.trim().slice(0, 200) : undefined
+    const param = search[name]
+    return typeof param === 'string' && param.trim() !== '' ? param.trim().slice(0, 200) : undefined
   }
   const one = <T extends string>(name: string, from: Record<T, unknown>) => {
-    const given = text(name)
-    return given !== undefined && Object.hasOwn(from, given) ? (given as T) : undefined
+    const param = text(name)
+    return param !== undefined && Object.hasOwn(from, param) ? (param as T) : undefined
   }
   const found: Record<string, string | undefined> = {
     kind: one('kind', kinds),
@@ -129,8 +129,8 @@ export const parseSearch = (search: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(search))
 
 export function stringifySearch(search: Record<string, unknown>): string {
-  const given = Object.entries(search).filter(
+  const param = Object.entries(search).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '',
   )
-  return given.length > 0 ? `?${new URLSearchParams(given).toString()}` : ''
+  return param.length > 0 ? `?${new URLSearchParams(param).toString()}` : ''
 }

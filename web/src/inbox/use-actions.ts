@@ -107,10 +107,10 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
   }
 
   /** Resolves a handoff, and its proposal in the same call. */
-  async function answer(item: Item, given: HandoffAnswer): Promise<void> {
+  async function answer(item: Item, reply: HandoffAnswer): Promise<void> {
     setBusy(true)
     try {
-      const { text, isProblem } = await answerHandoff(item, given)
+      const { text, isProblem } = await answerHandoff(item, reply)
       lastDecisionAt.current = Date.now()
       toast(text, isProblem)
       advance(new Set([item.id]))
@@ -144,15 +144,15 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     /** Moves on from snoozed items. */
     skip: (ids: readonly string[]) => advance(new Set(ids)),
     /** Opens the dialog for the pending items. */
-    start(name: ActionName, given: readonly Item[]) {
-      const items = given.filter(isOpen)
+    start(name: ActionName, selection: readonly Item[]) {
+      const items = selection.filter(isOpen)
       const [only] = items
       if (!only) return
       const isAnswered = name === 'deny' && items.length === 1 && isHandoff(only)
       setPending({ name: isAnswered ? 'resolve' : name, items })
     },
-    approve(given: readonly Item[]) {
-      const items = given.filter(isOpen)
+    approve(selection: readonly Item[]) {
+      const items = selection.filter(isOpen)
       const [only] = items
       if (!only || isBusy || Date.now() - lastDecisionAt.current < doublePressMs) return
       const policy = policies[only.id]

@@ -7,9 +7,9 @@ const storageKey = 'cowork.policies'
 
 function readStored(): Draft | undefined {
   try {
-    const given = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Partial<Draft> | null
-    return typeof given?.text === 'string' && typeof given.from === 'string'
-      ? { text: given.text, from: given.from }
+    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Partial<Draft> | null
+    return typeof stored?.text === 'string' && typeof stored.from === 'string'
+      ? { text: stored.text, from: stored.from }
       : undefined
   } catch {
     return undefined

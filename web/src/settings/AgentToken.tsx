@@ -18,10 +18,10 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
   const scopes = useField()
   const [added, setAdded] = useState<ToolResults['cowork_add_agent']>()
   const add = () => {
-    const given = scopes.value.split(/[\s,]+/).filter(Boolean)
+    const scopeList = scopes.value.split(/[\s,]+/).filter(Boolean)
     return call('cowork_add_agent', {
       id: id.value.trim(),
-      ...(given.length > 0 && { scopes: given }),
+      ...(scopeList.length > 0 && { scopes: scopeList }),
     })
   }
   if (added)
@@ -109,7 +109,7 @@ const NewTokenDialog = ({ title, token, onClose, children }: Props) => (
 
 function Snippets({ token }: { token: string }) {
   const command = useQuery(meQuery).data?.command
-  const given = { url: `${location.origin}/mcp`, token, command }
+  const connection = { url: `${location.origin}/mcp`, token, command }
   return (
     <Tabs.Root defaultValue={clients[0]?.id}>
       <Tabs.List
@@ -128,7 +128,7 @@ function Snippets({ token }: { token: string }) {
       </Tabs.List>
       {clients.map(({ id }) => (
         <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
-          {buildSnippets(id, given).map(({ lead, text }) => (
+          {buildSnippets(id, connection).map(({ lead, text }) => (
             <div key={lead} className="grid gap-1.5">
               <Hint as="p" className="text-soft" text={lead} />
               <CopyBox text={text} what="snippet" />

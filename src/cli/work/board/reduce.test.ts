@@ -159,7 +159,7 @@ describe('changes', () => {
   test('C6 a refusal is shown, and the board is reloaded', () => {
     const busy = press(boardWith(four), 'c').state
     const message = { text: 'STORY-1 is claimed by bot.', tone: 'bad' } as const
-    const { state, effects } = play(busy, { event: 'told', message })
+    const { state, effects } = play(busy, { event: 'message', message })
     expect(state).toMatchObject({ isBusy: false, message })
     expect(effects).toEqual([{ act: 'load' }])
   })

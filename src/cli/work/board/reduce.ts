@@ -257,7 +257,7 @@ export function reduce(state: State, event: Event): Step {
       const message = { text: event.text, tone: 'good' } as const
       return { state: { ...state, isBusy: false, selected, message }, effects: [{ act: 'load' }] }
     }
-    case 'told':
+    case 'message':
       // A refusal can be due to a stale board.
       return {
         state: { ...state, isBusy: false, message: event.message },

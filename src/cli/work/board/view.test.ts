@@ -101,7 +101,7 @@ test('C6 for any stories and keys the screen has the size of the window', () => 
       fc.boolean(),
       (stories, pressed, size, isBad) => {
         const event: Event = {
-          event: 'told',
+          event: 'message',
           message: { text: 'Not possible. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
         }
         const given = stories.map((one) => buildStory(one.id, one))

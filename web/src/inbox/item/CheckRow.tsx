@@ -156,21 +156,21 @@ const decisions: Record<'confirm' | 'differently', Decision> = {
 }
 
 const answers = [
-  { given: 'confirm', keys: 'a', tone: 'primary' },
-  { given: 'wrong', keys: 'd', tone: 'plain' },
-  { given: 'differently', keys: 'r', tone: 'plain' },
+  { choice: 'confirm', keys: 'a', tone: 'primary' },
+  { choice: 'wrong', keys: 'd', tone: 'plain' },
+  { choice: 'differently', keys: 'r', tone: 'plain' },
 ] as const
 
 /** The three answers, each with its consequence (C2). */
 function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersProps) {
   const { answer, isBusy } = useAnswer()
   const [isAsking, setAsking] = useState(false)
-  const send = async (given: Answer, decision: Decision) => {
-    await answer(item, given, decision)
-    onAnswered(given)
+  const send = async (choice: Answer, decision: Decision) => {
+    await answer(item, choice, decision)
+    onAnswered(choice)
   }
-  const sendAnswer = (given: 'confirm' | 'differently') => {
-    if (!isBusy) send(given, decisions[given]).catch(toastProblem)
+  const sendAnswer = (choice: 'confirm' | 'differently') => {
+    if (!isBusy) send(choice, decisions[choice]).catch(toastProblem)
   }
   /** Ignores keys for another focused row of the list. */
   const ifFocused = (act: () => void) => () => {
@@ -184,9 +184,9 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
   })
   return (
     <div role="group" aria-label="Was this correct?" className="grid gap-1.5">
-      {answers.map(({ given, keys, tone }) => (
+      {answers.map(({ choice, keys, tone }) => (
         <div
-          key={given}
+          key={choice}
           className="grid grid-cols-[248px_minmax(0,1fr)] items-center gap-x-3 gap-y-1 max-sm:grid-cols-[minmax(0,1fr)] [&>button]:w-full"
         >
           <Button
@@ -194,11 +194,11 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
             tone={tone}
             keys={keys}
             disabled={isBusy}
-            onClick={() => (given === 'wrong' ? setAsking(true) : sendAnswer(given))}
+            onClick={() => (choice === 'wrong' ? setAsking(true) : sendAnswer(choice))}
           >
-            {answerLabels[given]}
+            {answerLabels[choice]}
           </Button>
-          <SafeText as="p" className="text-xs text-soft" text={consequences[given]} />
+          <SafeText as="p" className="text-xs text-soft" text={consequences[choice]} />
         </div>
       ))}
       {isAsking && (

@@ -21,7 +21,7 @@ export function useAnswer() {
   }
 
   /** Throws errors that the person can correct. */
-  async function answer(item: Item, given: Answer, decision: Decision): Promise<void> {
+  async function answer(item: Item, choice: Answer, decision: Decision): Promise<void> {
     setBusy(true)
     try {
       const wasOpen = await isGateOpen(item, Infinity)
@@ -32,7 +32,7 @@ export function useAnswer() {
       if (!outcome || outcome.status === 'held') return
       if (outcome.look_back) void readChecks()
       const gate = { wasOpen, isOpen: await isGateOpen(item, 0) }
-      const followed = formatAnswerEffects(given, outcome, gate)
+      const followed = formatAnswerEffects(choice, outcome, gate)
       if (followed !== undefined) toast(followed)
       // The consequences of other answers may have changed.
       await queryClient.invalidateQueries({ queryKey: ['approval'] })
