@@ -216,7 +216,7 @@ describe('whoever has the name next', () => {
     expect(await api.call('cowork_propose', proposal({ handoff_id: back }))).toMatchObject({
       code: 'not_found',
     })
-    await expect((await withTasks(app, token)).get(task)).rejects.toThrow(/no task/)
+    await expect((await withTasks(app, token)).get(task)).rejects.toThrow(/Unknown task/)
     expect((await api.ask(`/api/ledger/${entry?.seq}`)).status).toBe(404)
     expect((await api.list('?status=all')).items).toEqual([])
 

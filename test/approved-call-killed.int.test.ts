@@ -74,9 +74,7 @@ test.each([
     expect(checked).toMatchObject({
       status: 'consumed',
       result: { status: 'failed', code: 'outcome_unknown' },
-      message: expect.stringMatching(
-        /^OUTCOME UNKNOWN: .*Look at what it did before you ask again/,
-      ),
+      message: expect.stringMatching(/^OUTCOME UNKNOWN: .*Check its effects before you ask again/),
     })
     const repeated = JSON.stringify(await call(app.url, 'crm_hang', { id: 'a' }, token))
     expect(repeated).toContain('outcome_unknown')

@@ -252,7 +252,7 @@ describe('RA10 another program has the port', () => {
     writeFileSync(own.paths.config, `server: { port: ${taken} }\n`)
     const refused = await own.cowork(['up', '-d'])
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain(`Another program listens on 127.0.0.1 port ${taken}`)
+    expect(refused.stderr).toContain(`Port ${taken} on 127.0.0.1 is used by another program`)
 
     const client = await connectClient(own, 'legacy')
     expect(await callStatus(client)).toMatchObject({ isError: false })
@@ -325,7 +325,7 @@ test('I4 I13 SV4 a bridge whose agent is revoked answers what is under way, says
   expect(idsIn(stdout)).toEqual([1, 2, 3, 4])
   expect(stdout).toContain('auth_error')
   expect(code).toBe(4)
-  expect(stderr).toMatch(/token .* revoked[^]*cowork agents add/)
+  expect(stderr).toMatch(/Token .* revoked[^]*cowork agents add/)
 })
 
 test('SV4 what was asked before stdin ended is answered', async () => {
@@ -394,7 +394,7 @@ test('SV4, SV25 messages of many megabytes pass both ways', async () => {
       child.stdin.write(call(id, 'read_file', { path, byte_from, max_bytes: 20_000_000 }))
       const { result } = answerIn(await nextLine())
       const text = result.content?.[0]?.text ?? ''
-      const next = /\n\[There is more: .*"byte_from":(\d+)/.exec(text.slice(-500))?.[1]
+      const next = /\n\[Truncated.*"byte_from":(\d+)/.exec(text.slice(-500))?.[1]
       // The notes stand below the content.
       read +=
         next === undefined

@@ -67,7 +67,7 @@ test('T14 TR3 an autonomous change is reverted from its check', async () => {
   expect(undo).toMatchObject({
     tool: 'file_restore_version',
     arguments: { path },
-    text: 'Put back report.md as it was before',
+    text: 'Restore the previous version of report.md',
   })
   expect(await run(place, undo)).toMatchObject({ success: true })
   expect(readFileSync(path, 'utf8')).toBe('numbers\n')

@@ -384,7 +384,7 @@ describe('commands on a running daemon', () => {
     expect(code).toBe(0)
     const [, token = ''] = /^token: (sk-cowork-[0-9a-f]{48})$/m.exec(stdout) ?? []
     expect(token).not.toBe('')
-    expect(stderr).toMatch(/closes\sthe\sdoor/)
+    expect(stderr).toMatch(/Authentication\sis\snow\son/)
     expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect(stderr).not.toContain(token)
     const { stdout: listed } = await cowork(['agents', 'ls'])

@@ -56,7 +56,7 @@ test.each(eras)('SV17 cowork_use makes the call that it names, in the %s era', a
 })
 
 test.each([
-  ['an unknown tool', { tool: 'ecko' }, /no tool named "ecko"[^]*Did you mean echo\?/],
+  ['an unknown tool', { tool: 'ecko' }, /Unknown tool: "ecko"[^]*Did you mean echo\?/],
   ['a tool for people', { tool: 'approve' }, /HumanRequiredError/],
   [
     'a tool for people, with wrong arguments',

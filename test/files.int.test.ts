@@ -759,7 +759,9 @@ test('FT10 the file that is meant is the one that is named, and the next step le
   expect(gone).toContain('no_grant Files can be deleted only in the workspace.')
   expect(gone).not.toContain('request_grant')
   const query = { query: '(', search_type: 'regex' }
-  expect(await call('search_files', query)).toMatch(/^invalid_query That is .* Change the query/)
+  expect(await call('search_files', query)).toMatch(
+    /^invalid_query Invalid RE2 .* Change the query/,
+  )
 })
 
 test('FT1 a file of one byte has 1 byte', async () => {

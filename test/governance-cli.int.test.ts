@@ -281,7 +281,7 @@ describe('the screen', () => {
     press('a')
     await sees(/Approved\. Trust 0\.30 → 0\.32\./)
     expect(await statusOf(id)).toBe('approved')
-    await sees('Nothing waits for you.')
+    await sees('Inbox is empty.')
     press('q')
     expect(await ended()).toMatchObject({ code: 0 })
     expect(output().endsWith('\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l')).toBe(true)
@@ -291,7 +291,7 @@ describe('the screen', () => {
 
   test('K6, C10 new items and decisions of others appear without a key', async () => {
     const { sees, press, ended } = await open('crm.live')
-    await sees('Nothing waits for you.')
+    await sees('Inbox is empty.')
     const id = await propose({ domain: 'crm.live', target: 'deal-live' })
     await sees(/❯ ▲ escalate .*deal-live/)
     await byHand(['reject', id, '--type', 'human_preference'])

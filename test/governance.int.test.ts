@@ -249,7 +249,7 @@ describe('over time', () => {
     clock.move(-2 * 60_000)
     const refused = {
       code: 'clock_went_back',
-      hint: expect.stringContaining('Set the clock'),
+      hint: expect.stringContaining('Correct the clock'),
     }
     expect(await sales.call('cowork_status')).toMatchObject(refused)
     expect(await sales.call('cowork_propose', proposal())).toMatchObject(refused)

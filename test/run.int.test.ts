@@ -90,7 +90,7 @@ test('SV1 a failed install is reported, runs nothing and leaves no lock', async 
   const { node, locks } = await freshClone()
   const result = await node(run('node', '-p', '1'), { NPM_FAILS: 'yes' })
   expect(result).toMatchObject({ code: 1, stdout: '' })
-  expect(result.stderr).toContain('npm ci ended with 3')
+  expect(result.stderr).toContain('npm ci failed with 3')
   expect(await locks()).toEqual([])
 })
 

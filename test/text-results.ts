@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (text: string) => Said>> = {
       .map((line) => ({ path: line.replace(/:\d+: .*$/, '') })),
     ...cursorIn(text),
   }),
-  update_file: (text) => ({ backup_path: /The backup is (.*)\.(?: |\n|$)/.exec(text)?.[1] }),
+  update_file: (text) => ({ backup_path: /Backup: (.*)\.(?: |\n|$)/.exec(text)?.[1] }),
 }
 
 /** The fields of a text, as far as tests ask for them. */

@@ -31,7 +31,7 @@ export function crm() {
     by: 'agent',
     input: z.object({ id: z.string(), reason: z.string().default('tidy') }),
     output: z.object({ deleted: z.string(), reason: z.string() }),
-    touches: ({ id }: { id: string }) => ({ domain: 'crm', target: id }),
+    describeTarget: ({ id }: { id: string }) => ({ domain: 'crm', target: id }),
   } as const
   const gone = () => new CoworkError('not_found', 'There is no such row.')
   const tools = [

@@ -837,7 +837,7 @@ const isOutdated = ({ deferred, fingerprint }: Approval, current: Binding): bool
 const outcomeUnknown = ({ action }: Approval) => ({
   status: 'failed',
   code: 'outcome_unknown',
-  message: `Unknown result: ${action} was approved and started, but cowork stopped before it stored the result.`,
+  message: `${action} was approved and started, but cowork stopped before it stored the result.`,
   hint: 'Check its effects before you ask again.',
 })
 

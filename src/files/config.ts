@@ -68,7 +68,7 @@ const grantsObject = z.strictObject({
 })
 
 const grants = z
-  .union([z.array(grant), grantsObject], 'a list or a mapping of keys')
+  .union([z.array(grant), grantsObject], 'a list or a mapping')
   .transform((value) => {
     const settings = Array.isArray(value) ? grantsObject.parse({ entries: [] }) : value
     const entries = Array.isArray(value) ? value : value.entries

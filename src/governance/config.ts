@@ -299,7 +299,7 @@ const reasoningSchemas = z
         .record(z.string(), z.unknown())
         .superRefine((schema, context) => {
           const issue = validateSchema(schema)
-          if (issue !== undefined) context.addIssue(`invalid schema: ${issue}`)
+          if (issue !== undefined) context.addIssue(`is not supported: ${issue}`)
         })
         .optional()
         .describe('JSON Schema for the values of the criteria, by name.'),

@@ -54,6 +54,6 @@ test('R1 an unsupported schema is reported with its position', () => {
         budget: { minimum: 0 }
 `
   expect(listProblems(yaml)).toEqual([
-    '4:7 reasoning_schemas[0].json_schema cannot be used: it.budget has minimum without a type: add the type',
+    '4:7 reasoning_schemas[0].json_schema is not supported: it.budget has minimum without a type: add the type',
   ])
 })

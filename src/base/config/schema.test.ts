@@ -120,7 +120,7 @@ test.each(['ttl', 'call_ttl'] as const)(
   (name) => {
     for (const written of ['0', '0s', '59s', '500ms'])
       expect(listProblems(`approvals: {${name}: ${written}}`)).toEqual([
-        `1:${name.length + 15} approvals.${name} must be at least a minute, or nobody has the time for it`,
+        `1:${name.length + 15} approvals.${name} must be at least 1 minute, so that a person has time to decide`,
       ])
     expect(loadYaml(`approvals: {${name}: 1m}`).config.approvals[name]).toBe(60_000)
   },

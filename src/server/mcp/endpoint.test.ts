@@ -175,7 +175,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
     const bad = await client.callTool({ name: 'echo', arguments: wrong })
     expect(bad).toMatchObject({ isError: true })
     await expect(client.callTool({ name: 'echo', arguments: { word: 'x' } })).rejects.toThrow(
-      'without a token',
+      'Token required',
     )
   })
 

@@ -114,7 +114,7 @@ export const projectTools = (work: Work): Tool[] => [
         `[topics: ${topics.join(', ') || 'none'}]`,
         ...(next === undefined
           ? []
-          : [`[There is more: repeat the call with "cursor": ${toSafeJson(next)}]`]),
+          : [`[Truncated. Repeat the call with "cursor": ${toSafeJson(next)}]`]),
       ].join('\n\n'),
   }),
   defineTool({

@@ -52,7 +52,7 @@ const historyShape = {
     agent,
   }),
   output: workResults.worksync_history,
-  touches: (input: { readonly project: string }) => toCallTarget(input.project),
+  describeTarget: (input: { readonly project: string }) => toCallTarget(input.project),
 } as const
 
 /** Returns the kind of the item; a conflict about the file as a whole has none. */
