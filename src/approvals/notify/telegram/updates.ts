@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { errorMessage as errorMessage } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import { formatOutcome } from '../notification-text.ts'
 import type { Telegram } from './api.ts'
