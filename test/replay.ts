@@ -23,7 +23,7 @@ import {
   sales,
   trusted,
 } from './acts.ts'
-import { governed, movableClock } from './governed.ts'
+import { governed, movableClock, openGoverned } from './governed.ts'
 import type { Governed, Store } from './governed.ts'
 import { agentCaller } from './governance.ts'
 import { createWorld } from './granted.ts'
@@ -276,7 +276,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
         const { tool } = actingTool('crm', 'write')
         const settings = { 'authority.volume_cap': cap, 'trust.auto_promote_after': 3 }
         const more = { tools: [tool], draw: () => 0 }
-        const system = await governed(settings, more, await newStore(), clock)
+        const system = await openGoverned(settings, more, await newStore(), clock)
         const pending = async (kind: string) =>
           ((await system.rows('approval')) as { id: string; kind: string; status: string }[])
             .filter((row) => row.kind === kind && row.status === 'pending')
@@ -313,6 +313,8 @@ export function replayContract(newStore: () => Promise<Store>): void {
         }
         const { ok: isOk, problems } = await system.verify()
         expect({ ok: isOk, problems }).toEqual(ok)
+        // Twelve open systems would use most of the connections that PostgreSQL allows.
+        await system.close()
       }),
       { numRuns: 12, endOnFailure: true },
     )
