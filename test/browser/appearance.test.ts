@@ -91,7 +91,8 @@ test('C11 every screen passes axe in light and dark and fits a phone', async () 
     if (width > 375) faults.push(`${name} is ${width} px wide on a phone`)
   }
   expect(faults).toEqual([])
-})
+  // Thirty states in two themes and three widths.
+}, 240_000)
 
 test('C11 on a phone reading, going back, navigation and halt work', async () => {
   const app = await startScene()

@@ -37,7 +37,7 @@ const screens = [
   {
     path: '/files',
     api: '**/list_files/**',
-    what: 'the folder',
+    what: 'folder',
     there: 'Documents',
   },
   {
@@ -49,13 +49,13 @@ const screens = [
   {
     path: '/files/trash',
     api: '**/trash_list/**',
-    what: 'the trash',
+    what: 'trash',
     there: 'Trash is empty',
   },
   {
     path: '/files/size',
     api: '**/workspace_usage/**',
-    what: 'sizes',
+    what: 'disk usage',
     there: 'Disk usage',
   },
   {
