@@ -1,0 +1,2 @@
+export type { ServerSettings } from './settings.ts'
+export { parseSettings } from './settings.ts'
