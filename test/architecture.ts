@@ -60,6 +60,7 @@ export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   ],
   [/^src\/files\/tools\/setup\.ts$/, 'edits the configuration file, which the owner named'],
   [/^src\/files\/fileops-import\.ts$/, 'two fixed names in the workspace, without following links'],
+  [/^src\/gateway\/settings-file\.ts$/, 'the settings of upstream servers, which the owner named'],
   [/^src\/work\/disk\//, 'fixed names below the data root; `inside.ts` follows no link out of it'],
   [/^src\/work\/vault\/sync\.ts$/, 'makes and removes notes that `inside.ts` found in the vault'],
   [/^src\/base\/(atomic-file|state)\.ts$/, 'the state folder'],

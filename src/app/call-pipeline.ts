@@ -60,7 +60,8 @@ export function createCallPipeline(
     log: log.scope('notify'),
   })
   undo.add(notify.close)
-  const registry: ToolRegistry = createToolRegistry([
+  const liveTools = onlyOne(running.map((module) => module.liveTools))
+  const builtinTools = [
     ...governanceTools({ governance, ledger, identity, halts, version }),
     ...identityTools(identity, () => registry.list()),
     ...haltTools(halts),
@@ -69,8 +70,9 @@ export function createCallPipeline(
     ...running.flatMap(({ tools }) => tools),
     ...discoveryTools({ registry: () => registry, isOpen: () => identity.mode() === 'open' }),
     ...(fixture?.tools ?? []),
-  ])
-  checkConfiguredTools(config, configFile ?? paths.config, registry.list())
+  ]
+  const registry: ToolRegistry = createToolRegistry(builtinTools, liveTools?.list)
+  checkConfiguredTools(config, configFile ?? paths.config, builtinTools)
   const checkCaller = checkCallerKind(address.inboxUrl)
   const uncounted = createDispatch({
     registry,

@@ -4,8 +4,11 @@ import { isUsable } from '#dispatch'
 import { approvalResources, governancePrompts } from '#governance'
 import { ledgerResources } from '#ledger'
 import { createHttpServer, createMcpEndpoint, promptFeature, resourceFeature } from '#server'
+import type { McpFeature } from '#server'
 import type { CallPipeline } from './call-pipeline.ts'
 import { toHttpStatus } from './errors.ts'
+import type { LiveTools } from './module.ts'
+import { onlyOne } from './open-modules.ts'
 import type { Modules } from './open-modules.ts'
 import type { StartupContext } from './startup.ts'
 import { openLedgerSnapshot } from './store.ts'
@@ -45,6 +48,7 @@ export function createEndpoints(
     ...governancePrompts(governance.inbox, address.inboxUrl),
     ...running.flatMap((module) => module.prompts?.(caller) ?? []),
   ])
+  const liveTools = onlyOne(running.map((module) => module.liveTools))
   const mcp = createMcpEndpoint({
     registry,
     dispatch,
@@ -63,7 +67,8 @@ export function createEndpoints(
       callsInFlight: limits.calls_in_flight,
       graceMs,
     },
-    features: [resources, prompts, ...(fixture?.features ?? [])],
+    features: [resources, prompts, ...watchTools(liveTools), ...(fixture?.features ?? [])],
+    ...(liveTools && { servers: liveTools.servers }),
     ...(fixture && { tasks: fixture.tasks }),
   })
   // Links use the public URL, so the guards must allow it.
@@ -98,3 +103,15 @@ export function createEndpoints(
   })
   return { mcp, http }
 }
+
+/** Notifies clients when the tools of upstream servers change. */
+const watchTools = (tools: LiveTools | undefined): McpFeature[] =>
+  tools
+    ? [
+        {
+          capabilities: {},
+          start: ({ toolsChanged }) => void tools.onChange(toolsChanged),
+          attach: () => undefined,
+        },
+      ]
+    : []

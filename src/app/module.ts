@@ -34,6 +34,11 @@ export type ModuleContext = {
   readonly configFile: string
   readonly paths: StatePaths
   readonly home: string
+  readonly version: string
+  /** The settings file of upstream MCP servers (U1). */
+  readonly mcpSettings: string
+  /** Masks secrets in text that leaves the daemon. */
+  readonly maskSecrets: (text: string) => string
   readonly shared: SharedKeys | undefined
   /** Available once all modules are opened, because approvals need their kinds first. */
   readonly approvals: () => Approvals
@@ -54,6 +59,14 @@ export type ModuleContext = {
   readonly log: Log
 }
 
+/** `list` returns the same array until `onChange` calls back. */
+export type LiveTools = {
+  list(): readonly Tool[]
+  onChange(listener: () => void): () => void
+  /** The servers of these tools, for the instructions of agents. */
+  servers(): readonly { readonly name: string; readonly description: string }[]
+}
+
 /** A module before governance starts, with the data that governance needs. */
 type OpenedModule = {
   readonly kinds?: readonly ApprovalKind[]
@@ -63,6 +76,8 @@ type OpenedModule = {
 
 export type RunningModule = {
   readonly tools: readonly Tool[]
+  /** Tools that come and go while the daemon runs. */
+  readonly liveTools?: LiveTools
   readonly checks?: readonly Check[]
   readonly resources?: readonly ResourceSource[]
   readonly prompts?: (caller: Caller) => readonly Prompt[]

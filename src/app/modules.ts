@@ -2,6 +2,7 @@ import { approvalsManifest } from '../approvals/manifest.ts'
 import { dispatchManifest } from '../dispatch/manifest.ts'
 import { filesManifest } from '../files/manifest.ts'
 import { governanceManifest } from '../governance/manifest.ts'
+import { gatewayManifest } from '../gateway/manifest.ts'
 import { identityManifest } from '../identity/manifest.ts'
 import { ledgerManifest } from '../ledger/manifest.ts'
 import { serverManifest } from '../server/manifest.ts'
@@ -18,6 +19,7 @@ export const modules = [
   governanceManifest,
   filesManifest,
   workManifest,
+  gatewayManifest,
   dispatchManifest,
   serverManifest,
 ]

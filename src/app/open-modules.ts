@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createHalts } from '#approvals'
 import { currentFolders } from '#base/config/index.ts'
 import { readOrCreateNodeId } from '#base/state.ts'
@@ -49,6 +50,9 @@ export async function openModules(
     configFile: start.configFile ?? paths.config,
     paths,
     home: currentFolders().home,
+    version: start.version,
+    mcpSettings: start.mcpSettings ?? join(paths.dir, 'mcp-settings.json'),
+    maskSecrets: store.maskSecrets,
     shared,
     approvals: () => governance.approvals,
     policyVersion: () => governance.versions.version(),

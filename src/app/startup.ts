@@ -12,6 +12,8 @@ export type AppOptions = {
   /** The configuration file, if outside the state directory. */
   readonly configFile?: string | undefined
   readonly paths: StatePaths
+  /** The settings of upstream MCP servers, if not `mcp-settings.json` in the state directory (U1). */
+  readonly mcpSettings?: string
   readonly version: string
   readonly log: Log
   /** Secret values that are redacted everywhere (I8). */

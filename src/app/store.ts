@@ -10,6 +10,7 @@ import type { Log } from '#base/log.ts'
 import {
   createCheckpointCopies,
   createRedactor,
+  createScrubber,
   createSealer,
   databaseSource,
   toFileOperations,
@@ -64,7 +65,12 @@ export async function openStore(
   const { audit } = config
   if (audit.enabled) await startMirrors(ledger, audit, paths.ledgerMirror, log)
   if (audit.payload_days > 0) ledger.startPayloadExpiry(audit.payload_days)
-  return { db, ledger, redact }
+  const { scrub: maskSecrets } = createScrubber({
+    secrets: [owner, ...secrets],
+    patterns: config.audit.redact,
+    ignoresNames: true,
+  })
+  return { db, ledger, redact, maskSecrets }
 }
 
 /** Starts the ledger mirror and the log of file operations (L9). */

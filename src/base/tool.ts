@@ -112,6 +112,8 @@ type Common<I extends Input, O extends z.ZodType> = {
    * reason for people and follows "because".
    */
   readonly isRisky?: (input: z.output<I>) => boolean | string
+  /** The scopes that a caller needs, every one of them, instead of effect and toolset (U7). */
+  readonly scopes?: readonly string[]
   /** True if the arguments may be as large as a file (SV25). */
   readonly large?: true
   /** Returns the part of the arguments that the ledger stores; all of them if absent (L8). */

@@ -5,6 +5,7 @@ import type { SecretHandover } from './daemon.ts'
 
 export type Settings = {
   readonly config: Config
+  readonly mcpSettings: string
   /** All secrets in memory, for redaction. */
   readonly secrets: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -45,6 +46,7 @@ export async function loadSettings(
   const applied = applySecrets(config, values)
   return {
     config: applied.config,
+    mcpSettings: loaded.paths.mcpSettings,
     secrets: [
       ...applied.secrets,
       ...files.secrets,

@@ -50,6 +50,7 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
     config,
     configFile: context.configFile,
     paths,
+    mcpSettings: settings.mcpSettings,
     version: version(),
     log,
     secrets,

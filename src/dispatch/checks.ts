@@ -114,11 +114,13 @@ const needsPasskey = (approval: Approval | undefined): boolean =>
 
 const toPlainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** Returns the required scope: effect and toolset, for example `write:files` (I11). */
-const requiredScope = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
+/** Returns the required scopes: the tool's own (U7), else effect and toolset, for example `write:files` (I11). */
+const requiredScopes = ({ scopes, effect, toolset }: Tool): readonly string[] =>
+  scopes ?? [`${effect}:${toolset}`]
 
 export const hasScope = (caller: Caller, tool: Tool): boolean =>
-  caller.kind === 'system' || caller.scopes.some((scope) => matchesGlob(scope, requiredScope(tool)))
+  caller.kind === 'system' ||
+  requiredScopes(tool).every((needed) => caller.scopes.some((scope) => matchesGlob(scope, needed)))
 
 export const checkScope: Check = ({ tool, caller }) =>
   hasScope(caller, tool)
@@ -126,7 +128,7 @@ export const checkScope: Check = ({ tool, caller }) =>
     : {
         mode: 'refuse',
         code: 'scope_missing',
-        message: `${caller.id} cannot call ${tool.name}: scope ${requiredScope(tool)} is required.`,
+        message: `${caller.id} cannot call ${tool.name}: scope ${requiredScopes(tool).join(' and ')} is required.`,
         hint: 'Tell the user to extend the scopes of this agent in cowork.yaml, or to revoke it and add it again with other scopes.',
       }
 

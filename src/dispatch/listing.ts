@@ -47,7 +47,8 @@ export function toListing(tool: Tool, listedFor: ListedFor = 'known'): Listing {
   return (known[listedFor] ??= {
     name: tool.name,
     description: tool.description,
-    inputSchema: toInputSchema(tool, listedFor),
+    inputSchema:
+      (tool.listing?.['inputSchema'] as Schema | undefined) ?? toInputSchema(tool, listedFor),
   })
 }
 

@@ -22,3 +22,19 @@ export function limitResult(result: Result): Result {
     ...(result['isError'] === true && { isError: true }),
   }
 }
+
+/** Masks secrets in every text of a result, except the data of images and audio, which is no text (U9). */
+export function maskResult(result: Result, mask: (text: string) => string): Result {
+  const visit = (value: unknown): unknown => {
+    if (typeof value === 'string') return mask(value)
+    if (Array.isArray(value)) return value.map(visit)
+    if (typeof value !== 'object' || value === null) return value
+    const isMedia = 'mimeType' in value && ('data' in value || 'blob' in value)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) =>
+        isMedia && (key === 'data' || key === 'blob') ? [key, item] : [key, visit(item)],
+      ),
+    )
+  }
+  return visit(result) as Result
+}

@@ -7,7 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { ManagedServer, McpServerManager } from './manager.ts'
-import { limitResult } from './result.ts'
+import { limitResult, maskResult } from './result.ts'
 import type { SettingsFile } from './settings-file.ts'
 import { gatewayResults } from './wire.ts'
 import type { QuarantineResult, ServerResult } from './wire.ts'
@@ -18,7 +18,7 @@ type Deps = {
   readonly file: SettingsFile
   /** The tools of one server as agents see them. */
   readonly listTools: (server: ManagedServer) => readonly Tool[]
-  readonly redact: (value: unknown) => unknown
+  readonly maskSecrets: (text: string) => string
 }
 
 const serverField = z.string().min(1).max(100).describe('Name of the server')
@@ -26,13 +26,14 @@ const cursor = z.string().max(1000).optional()
 const texts = z.record(z.string(), z.string())
 
 /** Tools about the servers themselves. The tools that the servers offer are in `upstream-tool.ts`. */
-export function gatewayTools({ db, manager, file, listTools, redact }: Deps): Tool[] {
+export function gatewayTools({ db, manager, file, listTools, maskSecrets }: Deps): Tool[] {
   const requestResource = async (
     server: string,
     method: 'resources/list' | 'resources/templates/list' | 'resources/read',
     params: Readonly<Record<string, unknown>>,
     { signal }: Call,
-  ) => redact(limitResult(await manager.request(server, method, params, { signal })))
+  ) =>
+    maskResult(limitResult(await manager.request(server, method, params, { signal })), maskSecrets)
 
   return [
     defineTool({
@@ -98,7 +99,7 @@ export function gatewayTools({ db, manager, file, listTools, redact }: Deps): To
           lines: manager
             .get(server)
             .remote.stderr()
-            .map(({ at, line }) => ({ at: formatRfc3339(at), line: String(redact(line)) })),
+            .map(({ at, line }) => ({ at: formatRfc3339(at), line: maskSecrets(line) })),
         }),
     }),
     defineTool({

@@ -5,7 +5,7 @@ import { defineTool, McpResult } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { McpServerManager } from './manager.ts'
 import type { RawTool } from './model.ts'
-import { limitResult } from './result.ts'
+import { limitResult, maskResult } from './result.ts'
 import { getEffect } from './rules/effect.ts'
 import { readIntent } from './rules/intent.ts'
 import { qualifyName } from './rules/name.ts'
@@ -13,7 +13,7 @@ import type { ServerSettings } from './settings.ts'
 
 type Deps = {
   readonly request: McpServerManager['request']
-  readonly redact: (value: unknown) => unknown
+  readonly maskSecrets: (text: string) => string
 }
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ export function toUpstreamTool(settings: ServerSettings, raw: RawTool, deps: Dep
         onProgress: ({ progress, total, message }) => call.progress(progress, total, message),
       },
     )
-    return new McpResult(deps.redact(limitResult(result)) as Arguments)
+    return new McpResult(maskResult(limitResult(result), deps.maskSecrets))
   }
 
   const common = {

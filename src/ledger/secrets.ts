@@ -87,10 +87,18 @@ export type SecretSettings = {
   readonly secrets: readonly string[]
   /** Patterns of the owner, in RE2 syntax: they run in linear time. */
   readonly patterns: readonly string[]
+  /**
+   * Masks only values that look like secrets, not values with a secret name: in a result, `nextPageToken` must reach
+   * the agent.
+   */
+  readonly ignoresNames?: boolean
 }
 
 /** Creates a function that replaces every secret in a text by `[redacted]`. */
-export function createScrubber({ secrets, patterns }: SecretSettings) {
+export function createScrubber({ secrets, patterns, ignoresNames = false }: SecretSettings) {
+  const shapes = ignoresNames
+    ? builtInRules.filter((rule) => rule !== redactAssignments)
+    : builtInRules
   const known = secrets
     .filter((secret) => secret.length >= minSecretLength)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), percentEncode(secret)])
@@ -102,7 +110,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
         (text) =>
           text.includes(value) ? text.replaceAll(value, redactionMark) : text,
     ),
-    (text) => (suspicious.test(text) ? applyRules(builtInRules, text) : text),
+    (text) => (suspicious.test(text) ? applyRules(shapes, text) : text),
     ...compiled.map(
       (pattern): Rule =>
         (text) =>

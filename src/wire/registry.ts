@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { approvalResults } from '#approvals/wire.ts'
 import { dispatchResults } from '#dispatch/wire.ts'
 import { fileResults } from '#files/wire.ts'
+import { gatewayResults } from '#gateway/wire.ts'
 import { governanceResults, inboxAnswers } from '#governance/wire.ts'
 import { identityAnswers, identityResults } from '#identity/wire.ts'
 import { ledgerAnswers, ledgerResults } from '#ledger/wire.ts'
@@ -26,6 +27,7 @@ export const toolResults = {
   ...governanceResults,
   ...fileResults,
   ...workResults,
+  ...gatewayResults,
   ...dispatchResults,
 }
 export type ToolName = keyof typeof toolResults

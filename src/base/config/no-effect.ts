@@ -20,8 +20,6 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'feedback.reason_types': 'all five override types are available',
   'feedback.override_trust_impact':
     'the type and severity of the override determine the loss of trust',
-  'sentry.enabled': noGateway,
-  'sentry.enforcement': noGateway,
   'sentry.sensitive_keys': `${noGateway}; use audit.redact to add redaction patterns`,
   'sentry.db_path': 'traces are in the ledger',
   'approvals.token_ttl': noJobs,

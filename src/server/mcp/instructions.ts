@@ -1,3 +1,4 @@
+import { sanitizeText } from '#base/sanitize.ts'
 import { isSelected } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
@@ -26,15 +27,37 @@ const always = [
   'More tools: cowork_find_tools {query}, then cowork_use {tool, arguments}. Call unlisted tools that a result names in the same way.',
 ]
 
+export type UpstreamServer = { readonly name: string; readonly description: string }
+
+const maxDescriptionLength = 120
+
+/** Names the servers behind cowork, one line each. Agents find the tools of a server by name (U4). */
+function describeServers(servers: readonly UpstreamServer[]): readonly string[] {
+  if (servers.length === 0) return []
+  return [
+    'Servers behind cowork. Their tools are named server__tool: find them with cowork_find_tools, call them with cowork_use.',
+    ...servers.map(({ name, description }) =>
+      description === ''
+        ? `- ${name}`
+        : `- ${name}: ${sanitizeText(description, maxDescriptionLength)}`,
+    ),
+  ]
+}
+
 /**
  * Builds the instructions for connecting models. They are short, because they stay in the model's
  * context.
  */
-export const instructionsFor = (selection: ToolSelection, tools: readonly Tool[]): string =>
+export const instructionsFor = (
+  selection: ToolSelection,
+  tools: readonly Tool[],
+  servers: readonly UpstreamServer[] = [],
+): string =>
   [
     'cowork lets you work with people on this machine: they see, approve and undo what agents do.',
     ...groups.flatMap(({ toolset, text }) =>
       tools.some((tool) => tool.toolset === toolset && isSelected(selection, tool)) ? [text] : [],
     ),
+    ...describeServers(servers),
     ...always,
   ].join('\n')

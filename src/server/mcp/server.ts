@@ -26,6 +26,7 @@ import type { createInFlightLimiter } from '../limits.ts'
 import { formatError, toErrorResult, toProtocolError, toResult } from './results.ts'
 import { getClientInfo, createMcpContext, tasksExtension, getTraceparent } from './mcp-context.ts'
 import { instructionsFor } from './instructions.ts'
+import type { UpstreamServer } from './instructions.ts'
 import { createCallLifetime, createProgressReporter } from './call-lifetime.ts'
 import type { CallLifetime } from './call-lifetime.ts'
 import { attachTasks } from './tasks.ts'
@@ -124,6 +125,8 @@ export type ServerDeps = {
   readonly log: Log
   readonly version: string
   readonly features?: readonly McpFeature[]
+  /** The servers behind cowork, for the instructions. */
+  readonly servers?: () => readonly UpstreamServer[]
   readonly tasks?: TaskSource
 }
 
@@ -293,7 +296,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     const chosen = link.bearer === undefined ? undefined : identity.getSelection(link.bearer)
     const selection = joinSelections(chosen ?? {}, link.view.selection)
     const instructions = [
-      instructionsFor(selection, registry.list()),
+      instructionsFor(selection, registry.list(), deps.servers?.()),
       ...(link.notice === undefined ? [] : [link.notice]),
     ].join('\n')
     const server = new Server(info, { ...options, instructions })
