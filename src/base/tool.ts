@@ -112,6 +112,8 @@ type Common<I extends Input, O extends z.ZodType> = {
    * reason for people and follows "because".
    */
   readonly isRisky?: (input: z.output<I>) => boolean | string
+  /** The name of the tool on its upstream server; its toolset names the server (U3). */
+  readonly upstream?: string
   /** The scopes that a caller needs, every one of them, instead of effect and toolset (U7). */
   readonly scopes?: readonly string[]
   /** True if the arguments may be as large as a file (SV25). */

@@ -53,6 +53,7 @@ export function toUpstreamTool(settings: ServerSettings, raw: RawTool, deps: Dep
     title: sanitizeText(title, 100),
     description: override?.description ?? raw.description ?? title,
     toolset: server,
+    upstream: raw.name,
     by: 'anyone',
     role: 'reviewer',
     input: toInput(raw, properties),

@@ -73,3 +73,19 @@ export const gatewayResults = {
   cowork_restart_server: server,
   cowork_accept_tools: z.object({ server: z.string(), accepted: z.array(z.string()) }),
 }
+
+const ok = z.literal(true)
+const answer = z.object({ ok, result: z.looseObject({}) })
+
+/** The REST answers of seed 002, exactly (U3). */
+export const gatewayAnswers = {
+  'GET /api/mcp/servers': z.object({
+    ok,
+    servers: z.array(z.object({ name: z.string(), description: z.string(), status })),
+  }),
+  'GET /api/mcp/servers/{server}/tools': z.object({ ok, tools: z.array(definition) }),
+  'POST /api/mcp/servers/{server}/tools/call': answer,
+  'GET /api/mcp/servers/{server}/resources': answer,
+  'GET /api/mcp/servers/{server}/resource-templates': answer,
+  'GET /api/mcp/servers/{server}/resource': answer,
+}

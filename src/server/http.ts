@@ -36,6 +36,7 @@ import type { Route } from './routes/route.ts'
 import { serverRoutes } from './routes/server.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { canUseTool, toolRoutes } from './routes/tools.ts'
+import { upstreamRoutes } from './routes/upstream.ts'
 import { verifyRoute } from './routes/verify.ts'
 import type { LedgerSnapshot } from './routes/verify.ts'
 import { serverAnswers } from './wire.ts'
@@ -147,6 +148,7 @@ export function buildRoutes(deps: HttpDeps & { readonly live: LiveStream }): Rou
     ...sessionRoutes(deps),
     ...passkeyRoutes(deps),
     ...toolRoutes(deps),
+    ...upstreamRoutes(deps),
     ...approvalRoutes(deps),
     exportRoute(deps),
     verifyRoute(deps),

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { approvalResults } from '#approvals/wire.ts'
 import { dispatchResults } from '#dispatch/wire.ts'
 import { fileResults } from '#files/wire.ts'
-import { gatewayResults } from '#gateway/wire.ts'
+import { gatewayAnswers, gatewayResults } from '#gateway/wire.ts'
 import { governanceResults, inboxAnswers } from '#governance/wire.ts'
 import { identityAnswers, identityResults } from '#identity/wire.ts'
 import { ledgerAnswers, ledgerResults } from '#ledger/wire.ts'
@@ -41,6 +41,7 @@ export const routeAnswers = {
   ...identityAnswers,
   ...ledgerAnswers,
   ...inboxAnswers,
+  ...gatewayAnswers,
 }
 type RouteName = keyof typeof routeAnswers
 export type RouteAnswers = { [Name in RouteName]: FromJson<z.output<(typeof routeAnswers)[Name]>> }
