@@ -33,6 +33,7 @@ const tables: readonly (readonly [names: string, load: () => Promise<readonly Co
   ['work', async () => [(await import('./work/work.ts')).workCommand]],
   ['audit', async () => [(await import('./audit.ts')).auditCommand]],
   ['agents', async () => [(await import('./agents.ts')).agentsCommand]],
+  ['servers', async () => [(await import('./servers.ts')).serversCommand]],
   ['backup restore storage', async () => (await import('./setup.ts')).storeCommands],
   ['ledger', async () => [(await import('./audit.ts')).ledgerCommand]],
   [
