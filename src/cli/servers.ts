@@ -1,14 +1,14 @@
 import { unifiedDiff } from '#base/unified-diff.ts'
 import type { ToolResults } from '#wire'
 import { choice, flag, repeated, text, toolCommand } from './command.ts'
-import type { Entry } from './command.ts'
+import type { CommandSpec } from './command.ts'
 import { usageError } from './exit.ts'
-import { formatMinute, pluralize, sanitize, sanitizeLines, tableOf } from './output.ts'
+import { formatMinute, pluralize, sanitize, sanitizeLines, formatRows } from './output.ts'
 
 type Server = ToolResults['cowork_servers']['servers'][number]
 type Quarantined = ToolResults['cowork_server_tools']['quarantined'][number]
 
-export const serversCommand: Entry = {
+export const serversCommand: CommandSpec = {
   usage: 'servers',
   summary: 'manage the MCP servers behind cowork',
   commands: [
@@ -19,7 +19,7 @@ export const serversCommand: Entry = {
       summary: 'list servers and their state',
       tool: 'cowork_servers',
       show: ({ servers }) =>
-        tableOf(servers, 'No servers. Add one with `cowork servers add`.', {
+        formatRows(servers, 'No servers. Add one with `cowork servers add`.', {
           SERVER: ({ name }) => name,
           STATE: ({ status }) => status.state,
           TRANSPORT: ({ status }) => status.transport,
@@ -69,7 +69,7 @@ export const serversCommand: Entry = {
       tool: 'cowork_server_tools',
       input: ({ args: [server] }) => ({ server }),
       show: ({ tools, quarantined, flags }, { options: { effect } }) => [
-        ...tableOf(
+        ...formatRows(
           tools.filter((tool) => effect === undefined || tool.effect === effect),
           'No tools.',
           { TOOL: ({ name }) => name, EFFECT: (tool) => tool.effect, TITLE: ({ title }) => title },

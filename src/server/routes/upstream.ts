@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { McpResult } from '#base/tool.ts'
-import type { Catalogue, Dispatch } from '#dispatch'
+import type { ToolRegistry, Dispatch } from '#dispatch'
 import { gatewayAnswers } from '#gateway/wire.ts'
 import { sendProblemByCode } from '../guards.ts'
 import type { Env, ToHttpStatus } from '../guards.ts'
@@ -9,7 +9,7 @@ import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
 type Deps = {
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly toHttpStatus: ToHttpStatus
 }
@@ -19,7 +19,7 @@ const params = z.object({ server })
 const paging = z.object({ cursor: z.string().max(1000).optional() })
 
 /** The routes of seed 002 about upstream servers (U3). Every one of them is a call through dispatch (U5). */
-export function upstreamRoutes({ catalogue, dispatch, toHttpStatus }: Deps): Route[] {
+export function upstreamRoutes({ registry, dispatch, toHttpStatus }: Deps): Route[] {
   /** Calls a tool and turns its output into the answer, or sends the refusal. */
   async function answer(
     c: Context<Env>,
@@ -41,7 +41,7 @@ export function upstreamRoutes({ catalogue, dispatch, toHttpStatus }: Deps): Rou
 
   /** The qualified name; an unknown tool keeps its raw name in the error. */
   const toolName = (toolset: string, name: string): string =>
-    catalogue.list().find((tool) => tool.toolset === toolset && tool.upstream === name)?.name ??
+    registry.list().find((tool) => tool.toolset === toolset && tool.upstream === name)?.name ??
     `${toolset}__${name}`
 
   const toResult = (result: Readonly<Record<string, unknown>>) => ({ result })
