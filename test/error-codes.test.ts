@@ -14,7 +14,7 @@ const sources = globSync('src/**/*.ts')
 /** Codes of other systems: zod issues, commander. */
 const foreign = ['custom', 'commander.unknownCommand', 'enospc']
 const isForeign = (code: string) => foreign.includes(code)
-const errorClasses = ['CoworkError', 'FileError', 'Refused']
+const errorClasses = ['CoworkError', 'FileError', 'RefusedResult']
 
 /** The code that each error and each refusal of a file is made with, where it is written out. */
 function codesIn(file: string, source: string): string[] {

@@ -8,7 +8,6 @@ export const gatewayErrors = {
   server_unavailable: { status: 503, exit: 'failed' },
   server_timeout: { status: 504, exit: 'failed' },
   server_error: { status: 502, exit: 'failed' },
-  tool_quarantined: { status: 409, exit: 'denied' },
   tool_unknown: { status: 404, exit: 'notFound' },
 } as const satisfies ErrorTable
 
