@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Environment, Folders, Override } from './env.ts'
@@ -68,19 +68,11 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     (input, override) => mergeValues(input, resolvePaths(toNestedValue(override), home, cwd)),
     resolvePaths(settings, home, dirname(path)),
   )
-  const mcpSettings = mcpSettingsFile(env, folders)
-  const isNamed = Boolean(env['COWORK_MCP_SETTINGS_PATH'])
   return {
     config: deepFreeze(resolvePaths(configSchema.parse(merged), home, state)),
-    paths: { state, config: path, mcpSettings },
+    paths: { state, config: path, mcpSettings: mcpSettingsFile(env, folders) },
     sources: [...(source === undefined ? [] : [path]), ...overrides.map(({ origin }) => origin)],
-    warnings: listWarnings({
-      env,
-      settings,
-      locate,
-      overrides,
-      mcpSettings: !isNamed && existsSync(mcpSettings) ? mcpSettings : undefined,
-    }),
+    warnings: listWarnings({ settings, locate, overrides }),
   }
 }
 

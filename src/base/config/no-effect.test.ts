@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseSync, Visitor } from 'vite'
 import { variables } from './env.ts'
 import { loadYaml, tempHome } from '../../../test/base/config/config.fixture.ts'
-import { settingsWithoutEffect, variablesWithoutEffect } from './no-effect.ts'
+import { settingsWithoutEffect } from './no-effect.ts'
 import { configJsonSchema } from './schema.ts'
 
 type Schema = {
@@ -108,7 +108,6 @@ test('RM4 every environment variable has an effect or is listed', () => {
     expect(text, name).toMatch(new RegExp(`['.]${name}\\b`))
   const all = leaves(configJsonSchema())
   for (const { path } of variables) expect(all).toContain(path.join('.'))
-  expect(Object.keys(variablesWithoutEffect)).toEqual(['COWORK_MCP_SETTINGS_PATH'])
 })
 
 test('RM4 a setting without effect warns once with source and actual behavior', () => {
@@ -122,7 +121,6 @@ test('RM4 a setting without effect warns once with source and actual behavior', 
     TEMP_CLEANUP_DAYS: '7',
     WORKSYNC_AUTO_SYNC: 'true',
     WORKSYNC_SYNC_DEBOUNCE: '2.0',
-    COWORK_MCP_SETTINGS_PATH: '~/servers.json',
   }
   expect(load({ env }).warnings).toEqual([
     `agents[].workspace_id (${file}:5) has no effect in this version: agents are not grouped`,
@@ -131,13 +129,5 @@ test('RM4 a setting without effect warns once with source and actual behavior', 
     'work.auto_sync (environment variable WORKSYNC_AUTO_SYNC) has no effect in this version: only `worksync_sync` writes the vault',
     'work.sync_debounce (environment variable WORKSYNC_SYNC_DEBOUNCE) has no effect in this version: only `worksync_sync` writes the vault',
     `jobs.auto_approve (${file}:2) has no effect in this version: plans and jobs are not available`,
-    'COWORK_MCP_SETTINGS_PATH (environment variable) has no effect in this version: cowork does not start or call other MCP servers',
-  ])
-})
-
-test('RM4 a gateway settings file at the default path warns', () => {
-  const { home, load } = tempHome({ '.cowork/mcp-settings.json': '{"servers":[]}' })
-  expect(load().warnings).toEqual([
-    `mcp-settings.json (${join(home, '.cowork', 'mcp-settings.json')}) has no effect in this version: cowork does not start or call other MCP servers`,
   ])
 })

@@ -1,8 +1,7 @@
-import type { Environment, Override } from './env.ts'
+import type { Override } from './env.ts'
 import { formatConfigPath } from './schema-issues.ts'
 import type { ConfigPath } from './schema-lookup.ts'
 
-const noGateway = 'cowork does not start or call other MCP servers'
 const noCleanup = 'files in temp/ are never deleted automatically'
 const noJobs = 'plans and jobs are not available'
 const noAutoSync = 'only `worksync_sync` writes the vault'
@@ -20,7 +19,7 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'feedback.reason_types': 'all five override types are available',
   'feedback.override_trust_impact':
     'the type and severity of the override determine the loss of trust',
-  'sentry.sensitive_keys': `${noGateway}; use audit.redact to add redaction patterns`,
+  'sentry.sensitive_keys': 'use audit.redact to add redaction patterns',
   'sentry.db_path': 'traces are in the ledger',
   'approvals.token_ttl': noJobs,
   'cleanup.temp_retention_days': noCleanup,
@@ -35,45 +34,25 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'jobs.on_stale': noJobs,
 }
 
-/** Environment variables that have no effect in this version. */
-export const variablesWithoutEffect: Readonly<Record<string, string>> = {
-  COWORK_MCP_SETTINGS_PATH: noGateway,
-}
-
 type WarningInput = {
-  readonly env: Environment
   /** The settings of the file. */
   readonly settings: unknown
   readonly locate: (path: ConfigPath) => string
   readonly overrides: readonly Override[]
-  /** The default settings file of the gateway, if it exists. */
-  readonly mcpSettings: string | undefined
 }
 
 /** Returns one line for each setting without effect; for a list, only for the first item. */
-export function listWarnings({
-  env,
-  settings,
-  locate,
-  overrides,
-  mcpSettings,
-}: WarningInput): string[] {
+export function listWarnings({ settings, locate, overrides }: WarningInput): string[] {
   const sources = new Map<string, string>()
   for (const path of listPaths(settings)) {
     const key = toSettingKey(path)
     if (!sources.has(key)) sources.set(key, locate(path))
   }
   for (const { path, origin } of overrides) sources.set(toSettingKey(path), origin)
-  const settingWarnings = Object.entries(settingsWithoutEffect).flatMap(([key, instead]) => {
+  return Object.entries(settingsWithoutEffect).flatMap(([key, instead]) => {
     const source = sources.get(key)
     return source === undefined ? [] : [formatWarning(key, source, instead)]
   })
-  const variableWarnings = Object.entries(variablesWithoutEffect).flatMap(([name, instead]) =>
-    env[name] ? [formatWarning(name, 'environment variable', instead)] : [],
-  )
-  const fileWarnings =
-    mcpSettings === undefined ? [] : [formatWarning('mcp-settings.json', mcpSettings, noGateway)]
-  return [...settingWarnings, ...variableWarnings, ...fileWarnings]
 }
 
 const formatWarning = (key: string, source: string, instead: string) =>
