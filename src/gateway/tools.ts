@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { forAnyone, forPeople } from '#base/builtin-tools.ts'
+import { forPeople } from '#base/builtin-tools.ts'
 import { toActor } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
@@ -37,7 +37,7 @@ export function gatewayTools({ db, manager, file, listTools, maskSecrets }: Deps
 
   return [
     defineTool({
-      ...forAnyone.read,
+      ...forPeople.read,
       name: 'cowork_servers',
       title: 'Servers',
       description: 'List the MCP servers behind cowork with their state and number of tools.',
@@ -103,7 +103,7 @@ export function gatewayTools({ db, manager, file, listTools, maskSecrets }: Deps
         }),
     }),
     defineTool({
-      ...forAnyone.read,
+      ...forPeople.read,
       name: 'cowork_server_resources',
       title: 'Resources of a server',
       description: 'List the resources, or the resource templates, of a server behind cowork.',
@@ -123,7 +123,7 @@ export function gatewayTools({ db, manager, file, listTools, maskSecrets }: Deps
         ),
     }),
     defineTool({
-      ...forAnyone.read,
+      ...forPeople.read,
       name: 'cowork_server_resource',
       title: 'Read a resource of a server',
       description: 'Read one resource of a server behind cowork by its URI.',

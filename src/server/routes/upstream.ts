@@ -51,7 +51,7 @@ export function upstreamRoutes({ registry, dispatch, toHttpStatus }: Deps): Rout
       method: 'GET',
       path: '/api/mcp/servers',
       summary: 'The MCP servers behind cowork',
-      by: 'anyone',
+      by: 'human',
       answer: gatewayAnswers['GET /api/mcp/servers'],
       run: (_, c) =>
         answer(c, 'cowork_servers', {}, ({ servers }: { servers: readonly ServerAnswer[] }) => ({
@@ -90,7 +90,7 @@ export function upstreamRoutes({ registry, dispatch, toHttpStatus }: Deps): Rout
         method: 'GET',
         path: `/api/mcp/servers/{server}/${list}`,
         summary: `The ${list.replace('-', ' ')} of a server`,
-        by: 'anyone',
+        by: 'human',
         params,
         query: paging,
         answer: gatewayAnswers[`GET /api/mcp/servers/{server}/${list}`],
@@ -107,7 +107,7 @@ export function upstreamRoutes({ registry, dispatch, toHttpStatus }: Deps): Rout
       method: 'GET',
       path: '/api/mcp/servers/{server}/resource',
       summary: 'One resource of a server',
-      by: 'anyone',
+      by: 'human',
       params,
       query: z.object({ uri: z.string().min(1).max(4000) }),
       answer: gatewayAnswers['GET /api/mcp/servers/{server}/resource'],
