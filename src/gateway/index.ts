@@ -1,2 +1,0 @@
-export type { ServerSettings } from './settings.ts'
-export { parseSettings } from './settings.ts'
