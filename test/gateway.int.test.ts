@@ -123,3 +123,72 @@ test('U4 the arguments are checked by the schema of the server before anyone is 
   expect(result.structuredContent).toMatchObject({ code: 'invalid_input' })
   expect(JSON.stringify(result)).toContain('entities')
 })
+
+test('U3 the routes of seed 002 answer as it says, each through dispatch', async () => {
+  const { app } = await open([
+    { name: 'everything', description: 'Test', transport: node(entryOf('server-everything')) },
+  ])
+  const ask = async (path: string, body?: object, token = app.owner) => {
+    const response = await fetch(`${app.url}/api/mcp/servers${path}`, {
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  expect(await ask('')).toMatchObject({
+    ok: true,
+    servers: [
+      { name: 'everything', description: 'Test', status: { state: 'ready', transport: 'stdio' } },
+    ],
+  })
+  const { tools } = (await ask('/everything/tools')) as { tools: { name: string }[] }
+  expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
+    inputSchema: { required: ['message'] },
+  })
+  expect(
+    await ask('/everything/tools/call', { name: 'echo', arguments: { message: 'hi' } }),
+  ).toMatchObject({ ok: true, result: { content: [{ text: 'Echo: hi' }] } })
+  const { result } = (await ask('/everything/resources')) as {
+    result: { resources: { uri: string }[] }
+  }
+  const [{ uri } = { uri: '' }] = result.resources
+  expect(await ask(`/everything/resource?uri=${encodeURIComponent(uri)}`)).toMatchObject({
+    ok: true,
+    result: { contents: [{ uri }] },
+  })
+  expect(await ask('/everything/resource-templates')).toMatchObject({
+    ok: true,
+    result: { resourceTemplates: expect.any(Array) as unknown },
+  })
+  expect(await ask('/none/tools')).toMatchObject({ error: { code: 'server_unknown' } })
+  expect(await ask('/everything/tools/call', { name: 'none' })).toMatchObject({
+    error: { code: 'unknown_tool' },
+  })
+})
+
+test('U7 a tool with scopes is refused to an agent without all of them', async () => {
+  const { app } = await open([
+    {
+      name: 'everything',
+      transport: node(entryOf('server-everything')),
+      toolScopes: { defaultScopes: ['read:test'], toolScopes: { echo: ['a:x', 'b:x'] } },
+    },
+  ])
+  const add = async (id: string, scopes: string[]) => {
+    const response = await app.call('cowork_add_agent', { id, scopes })
+    return ((await response.json()) as { output: { token: string } }).output.token
+  }
+  const call = async (token: string, tool: string, args: object) => {
+    const response = await app.call(`everything__${tool}`, { ...args }, token)
+    return (await response.json()) as { error?: { code: string } }
+  }
+  const half = await add('half', ['a:*'])
+  const full = await add('full', ['a:*', 'b:*'])
+  expect(await call(half, 'echo', { message: 'x' })).toMatchObject({
+    error: { code: 'scope_missing' },
+  })
+  expect((await call(full, 'echo', { message: 'x' })).error).toBeUndefined()
+  expect(await call(full, 'get-sum', { a: 1, b: 2 })).toMatchObject({
+    error: { code: 'scope_missing' },
+  })
+})
