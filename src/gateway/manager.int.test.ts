@@ -131,7 +131,7 @@ test('U2 a cancelled call is cancelled at the server', async () => {
   const abort = new AbortController()
   const calling = manager.request('stub', 'tools/call', { name: 'echo' }, { signal: abort.signal })
   abort.abort()
-  await expect(calling).rejects.toThrow()
+  await expect(calling).rejects.toMatchObject({ code: 'server_error' })
 })
 
 test('U9 a message beyond the limit ends the connection, and the call fails', async () => {

@@ -9,7 +9,7 @@ import { startPeriodicTask } from '#base/periodic-task.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import type { RawTool } from './model.ts'
 import { createRemoteToolServer } from './remote-server.ts'
-import type { McpRemoteToolServer, RequestOptions } from './remote-server.ts'
+import type { McpRemoteToolServer } from './remote-server.ts'
 import { checkPins, toPin } from './rules/pinning.ts'
 import type { PinCheck, QuarantinedTool } from './rules/pinning.ts'
 import { scanTools } from './rules/scan.ts'
@@ -240,8 +240,6 @@ export function createServerManager(deps: Deps) {
     },
   }
 }
-
-export type { RequestOptions }
 
 /** Flags that keep a tool from agents until a person has looked at it; the others are shown as warnings. */
 const isSevere = ({ kind }: ToolFlag): boolean =>

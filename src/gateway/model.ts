@@ -10,7 +10,7 @@ export type RawTool = {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-export type ToolAnnotations = {
+type ToolAnnotations = {
   readonly title?: string | undefined
   readonly readOnlyHint?: boolean | undefined
   readonly destructiveHint?: boolean | undefined

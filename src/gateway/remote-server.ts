@@ -22,7 +22,7 @@ type Deps = {
   readonly random?: () => number
 }
 
-export type RequestOptions = {
+type RequestOptions = {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }
@@ -138,7 +138,7 @@ export function createRemoteToolServer(deps: Deps) {
       timeout: limits.listTimeoutMs,
       cacheMode: 'refresh',
     })
-    tools = checkTools(listed.tools as readonly RawTool[])
+    tools = checkTools(listed.tools)
     await deps.onTools(tools)
   }
 

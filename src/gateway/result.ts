@@ -23,7 +23,7 @@ export function limitResult(result: Result): Result {
   }
 }
 
-/** Masks secrets in every text of a result, except the data of images and audio, which is no text (U9). */
+/** Masks secrets in every text of a result, except the binary data of images and audio (U9). */
 export function maskResult(result: Result, mask: (text: string) => string): Result {
   const visit = (value: unknown): unknown => {
     if (typeof value === 'string') return mask(value)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 
 /** Toolsets of cowork itself; a server with such a name could imitate its tools (U4). */
-export const reservedNames: readonly string[] = ['cowork', 'files', 'jobs', 'work', 'core', 'all']
+const reservedNames: readonly string[] = ['cowork', 'files', 'jobs', 'work', 'core', 'all']
 
 const namePattern = /^[a-z0-9](?:[a-z0-9.-]|_(?!_)){0,38}[a-z0-9]$|^[a-z0-9]$/i
 
@@ -62,7 +62,6 @@ const settings = z.strictObject({ servers: z.array(server).max(100).default([]) 
 
 export type ServerSettings = z.output<typeof server>
 export type ServerTransport = ServerSettings['transport']
-export type ToolOverride = z.output<typeof tool>
 
 /** Reads `mcp-settings.json` in the format of seed 002. Throws with every issue and its path (U1). */
 export function parseSettings(text: string, file: string): readonly ServerSettings[] {

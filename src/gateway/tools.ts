@@ -263,7 +263,7 @@ function toTransport(
     : defined({ type: 'stdio', command, args, env, cwd })
 }
 
-export function toServerResult({ remote, accepted, quarantined }: ManagedServer): ServerResult {
+function toServerResult({ remote, accepted, quarantined }: ManagedServer): ServerResult {
   const { state, transport, lastError, authRequired, ...status } = remote.status()
   return {
     name: remote.name,

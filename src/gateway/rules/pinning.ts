@@ -13,7 +13,7 @@ export type Pin = {
   readonly definition: ToolDefinition
 }
 
-export type QuarantineReason = 'new' | 'changed' | 'renamed' | 'flagged'
+type QuarantineReason = 'new' | 'changed' | 'renamed' | 'flagged'
 
 export type QuarantinedTool = {
   readonly tool: string
@@ -31,7 +31,7 @@ export type PinCheck = {
   readonly missing: readonly string[]
 }
 
-export function toDefinition(tool: RawTool): ToolDefinition {
+function toDefinition(tool: RawTool): ToolDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta } = tool
   // Undefined fields have no place in canonical JSON.
   return JSON.parse(
@@ -39,8 +39,7 @@ export function toDefinition(tool: RawTool): ToolDefinition {
   ) as ToolDefinition
 }
 
-export const hashDefinition = (definition: ToolDefinition): string =>
-  sha256Hex(canonicalJson(definition))
+const hashDefinition = (definition: ToolDefinition): string => sha256Hex(canonicalJson(definition))
 
 export const toPin = (tool: RawTool): Pin => {
   const definition = toDefinition(tool)

@@ -9,9 +9,8 @@ export type ToolFlag = {
   readonly message: string
 }
 
-/** Invisible characters that carry text to a model which no person sees; joiners inside emoji are not among them. */
-const invisible =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/u
+/** Invisible characters that carry text to a model which no person sees. Joiners and variation selectors are in emoji. */
+const invisible = /(?!\u{200c}|\u{200d}|[\u{fe00}-\u{fe0f}])\p{Default_Ignorable_Code_Point}/u
 
 /** Phrases that speak to a model instead of describing the tool. */
 const instructions: readonly RegExp[] = [
