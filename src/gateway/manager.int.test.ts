@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import type { Actor } from '#base/entry.ts'
 import { openTestLedger } from '../../test/ledger.ts'
@@ -128,10 +129,15 @@ test('U2 a call that gets no answer ends with a timeout, and the server stays co
 
 test('U2 a cancelled call is cancelled at the server', async () => {
   const { manager } = await open([{ name: 'stub', transport: stdio('hang') }])
+  const { remote } = manager.get('stub')
+  const lines = () => remote.stderr().map(({ line }) => line)
   const abort = new AbortController()
   const calling = manager.request('stub', 'tools/call', { name: 'echo' }, { signal: abort.signal })
-  abort.abort()
-  await expect(calling).rejects.toMatchObject({ code: 'server_error' })
+  await expect.poll(lines).toContain('called')
+  abort.abort(new Error('the client cancelled'))
+  await expect(calling).rejects.not.toBeInstanceOf(CoworkError)
+  await expect.poll(lines).toContain('cancelled')
+  expect(remote.status()).toMatchObject({ state: 'ready', errorCount: 0 })
 })
 
 test('U9 a message beyond the limit ends the connection, and the call fails', async () => {

@@ -223,6 +223,8 @@ export function createRemoteToolServer(deps: Deps) {
       if (latencies.length > limits.latencySamples) latencies.shift()
       return result as Result
     } catch (error) {
+      // Dispatch reports a cancelled call as such.
+      if (signal?.aborted) throw error
       errorCount += 1
       throw toUpstreamError(error)
     }

@@ -28,7 +28,7 @@ function listTools() {
 
 function call({ id, params: { name, arguments: args = {} } }) {
   if (mode === 'die') process.exit(3)
-  if (mode === 'hang') return
+  if (mode === 'hang') return process.stderr.write('called\n')
   if (mode === 'large') return send({ id, result: text('x'.repeat(3 * 1024 * 1024)) })
   if (mode === 'huge')
     return process.stdout.write(
@@ -60,6 +60,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     })
   else if (method === 'tools/list') send({ id, result: { tools: listTools() } })
   else if (method === 'tools/call') call(message)
+  else if (method === 'notifications/cancelled') process.stderr.write('cancelled\n')
   else if (method === 'ping') send({ id, result: {} })
   else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })
 })
