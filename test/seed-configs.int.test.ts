@@ -161,14 +161,26 @@ test('SV6 the WorkSync key is read from 1Password', async () => {
 })
 
 test.each(['default place', 'COWORK_MCP_SETTINGS_PATH'])(
-  'SV6 RM4 configured MCP servers are not started, and a file at %s warns',
+  'U1 SV6 the settings example of seed 002 configures a server: %s',
   async (where) => {
-    const { home, start } = newHome()
+    const { home, start, cowork } = newHome()
     const isNamed = where !== 'default place'
     const file = join(home, isNamed ? 'servers.json' : '.cowork/mcp-settings.json')
     mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
-    writeFileSync(file, sample('002-mcp-settings.json'))
+    // A closed port of this machine instead of a host on the network.
+    const text = sample('002-mcp-settings.json').replaceAll(
+      /https:\/\/[^"]+/g,
+      'http://127.0.0.1:9',
+    )
+    writeFileSync(file, text)
     const { warnings } = await start([], isNamed ? { COWORK_MCP_SETTINGS_PATH: file } : {})
-    expect(listKeys(warnings)).toEqual([isNamed ? where : 'mcp-settings.json'])
+    expect(warnings).toEqual([])
+    const readServers = async () =>
+      JSON.parse((await cowork(['servers', '--json'])).stdout) as object
+    await expect.poll(readServers).toMatchObject({
+      servers: [{ status: { state: 'failed', transport: 'streamableHttp' } }],
+      settings_path: file,
+      settings_error: null,
+    })
   },
 )
